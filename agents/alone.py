@@ -20,8 +20,8 @@ from typing import Any, Protocol
 from verigym.agents import live as under_way
 from verigym.agents.calls_in_flight import CallsInFlight
 from verigym.agents.generation import Generation
-from verigym.agents.live import Cohort, GenerationBatch, Live, Started, Stepped
-from verigym.agents.workers import Part, ThreadCall, Workers
+from verigym.agents.live import Cohort, GenerationBatch, LiveEpisode, Started, Stepped
+from verigym.agents.workers import PartialResult, ThreadCall, Workers
 
 
 class Hosting(Protocol):
@@ -29,18 +29,18 @@ class Hosting(Protocol):
 
     alone: Alone | None
     cohorts: list[Cohort]
-    done: SimpleQueue[ThreadCall | Part]
+    done: SimpleQueue[ThreadCall | PartialResult]
     generation: Generation
     parse: Callable[[str], str] | None
     steppers: Workers
 
-    def start_call(self, live: Live) -> ThreadCall:
+    def start_call(self, live: LiveEpisode) -> ThreadCall:
         """Return the call that starts an episode."""
 
-    def step_call(self, live: Live) -> ThreadCall:
+    def step_call(self, live: LiveEpisode) -> ThreadCall:
         """Return the call that plays the episode's last action."""
 
-    def finish(self, live: Live, status: str) -> None:
+    def finish(self, live: LiveEpisode, status: str) -> None:
         """End an episode, and give its environment back."""
 
 
@@ -71,7 +71,7 @@ class Alone:
             callback(*about)
             self._told.put(True)
 
-        self.game.done.put(Part(act=act))
+        self.game.done.put(PartialResult(act=act))
         self._told.get()
         if self._is_stopped:
             raise Abandoned
@@ -116,7 +116,7 @@ class Alone:
                 cohort.ready.clear()
                 self._turn(live)
 
-    def _start(self, live: Live) -> None:
+    def _start(self, live: LiveEpisode) -> None:
         game = self.game
         job = self._made(game.start_call(live))
         if isinstance(job.result, Started):
@@ -124,7 +124,7 @@ class Alone:
         else:
             self.failed = job
 
-    def _turn(self, live: Live) -> None:
+    def _turn(self, live: LiveEpisode) -> None:
         """Play one turn, up to the first call that fails."""
         game = self.game
         generation = game.generation

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from verigym.agents.scores import (
-    Sample,
+    EpisodeScore,
     by_task,
     latest,
     mean_score,
@@ -16,7 +16,7 @@ from verigym.agents.scores import (
 )
 from verigym.agents.statistics import estimate_difference
 
-ValueOf = Callable[[Sequence[Sample]], float]
+ValueOf = Callable[[Sequence[EpisodeScore]], float]
 
 
 def compare(a: str | Path, b: str | Path) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def sentence(compared: dict[str, Any]) -> str:
     return f"The difference may be chance: B minus A is {100 * found['value']:+.1f} points ({evidence}{few})."
 
 
-def _side(path: str | Path, samples: Sequence[Sample]) -> dict[str, Any]:
+def _side(path: str | Path, samples: Sequence[EpisodeScore]) -> dict[str, Any]:
     return {
         "path": str(path),
         "policy": ", ".join(sorted({sample.policy for sample in samples})),
@@ -95,7 +95,7 @@ def _side(path: str | Path, samples: Sequence[Sample]) -> dict[str, Any]:
 
 
 def _difference(
-    pairs: Sequence[tuple[list[Sample], list[Sample]]], value_of: ValueOf
+    pairs: Sequence[tuple[list[EpisodeScore], list[EpisodeScore]]], value_of: ValueOf
 ) -> dict[str, Any] | None:
     if not pairs:
         return None
@@ -106,9 +106,9 @@ def _difference(
 
 
 def _by_environment(
-    pairs: Sequence[tuple[list[Sample], list[Sample]]],
-) -> dict[str, list[tuple[list[Sample], list[Sample]]]]:
-    groups: dict[str, list[tuple[list[Sample], list[Sample]]]] = {}
+    pairs: Sequence[tuple[list[EpisodeScore], list[EpisodeScore]]],
+) -> dict[str, list[tuple[list[EpisodeScore], list[EpisodeScore]]]]:
+    groups: dict[str, list[tuple[list[EpisodeScore], list[EpisodeScore]]]] = {}
     for pair in pairs:
         groups.setdefault(pair[0][0].env_id, []).append(pair)
     return groups

@@ -32,7 +32,7 @@ from verigym.agents.prompts import PromptChoices, encoding_for
 from verigym.agents.record import append_episodes
 from verigym.agents.scores import (
     EPISODES,
-    Sample,
+    EpisodeScore,
     count_tokens,
     latest,
     read_samples,
@@ -50,7 +50,7 @@ RESULT = "result.json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class World:
+class EvaluatedEnv:
     """One environment at one level. `env` is its id, or the path of the file that describes it."""
 
     env: str
@@ -66,7 +66,7 @@ class Evaluation:
     `policy_digest` is that of the policy's files, so that another model in the same place is noticed.
     """
 
-    worlds: tuple[World, ...]
+    worlds: tuple[EvaluatedEnv, ...]
     policy: str
     policy_digest: str = ""
     tasks: int
@@ -88,7 +88,7 @@ class Evaluation:
         """Number of episodes."""
         return len(self.worlds) * self.tasks * self.samples
 
-    def plans(self, world: World, env_kwargs: Mapping[str, Any]) -> list[Plan]:
+    def plans(self, world: EvaluatedEnv, env_kwargs: Mapping[str, Any]) -> list[Plan]:
         """Return the plans of one world. What a policy samples does not depend on the other worlds."""
         name = f"{world.env.removeprefix('verigym/')}@{world.difficulty}"
         return plan_groups(
@@ -116,7 +116,7 @@ def find_worlds(
     policy: str,
     split: str,
     env_kwargs: Mapping[str, Any],
-) -> list[World]:
+) -> list[EvaluatedEnv]:
     """Return one environment's worlds; without difficulties, the one of its default.
 
     Raises RequestError if it lacks a difficulty, cannot be made here, or cannot be played by `policy`.
@@ -129,7 +129,10 @@ def find_worlds(
         verifier = made.verifier.name
     finally:
         made.close()
-    return [World(env=env, difficulty=level, verifier=verifier) for level in dict.fromkeys(levels)]
+    return [
+        EvaluatedEnv(env=env, difficulty=level, verifier=verifier)
+        for level in dict.fromkeys(levels)
+    ]
 
 
 def digest_policy(spec: str) -> str:
@@ -167,7 +170,9 @@ class EvaluationFolder:
             raise RequestError(f"another process is evaluating in {path}; wait for it") from error
         try:
             self._claim()
-            self.samples: list[Sample] = read_samples(path) if (path / EPISODES).exists() else []
+            self.samples: list[EpisodeScore] = (
+                read_samples(path) if (path / EPISODES).exists() else []
+            )
         except BaseException:
             self._lock.close()
             raise
@@ -195,7 +200,7 @@ class EvaluationFolder:
         *,
         env_kwargs: Mapping[str, Any] | None = None,
         settings: Settings | None = None,
-        on_world: Callable[[World], None] = lambda world: None,
+        on_world: Callable[[EvaluatedEnv], None] = lambda world: None,
         on_episode: Callable[[Episode], None] = lambda episode: None,
         on_wait: Callable[[str], None] | None = None,
     ) -> None:
@@ -260,7 +265,7 @@ class EvaluationFolder:
             write_json(path, {"settings": settings, "started": _written_time(datetime.now(UTC))})
 
 
-def _stop_if_unreachable(world: World, played: Sequence[Episode]) -> None:
+def _stop_if_unreachable(world: EvaluatedEnv, played: Sequence[Episode]) -> None:
     """Raise PolicyError if each episode was repeated and still got no answer.
 
     A policy that refuses is not repeated: it may well answer in another world.

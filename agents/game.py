@@ -42,13 +42,21 @@ from verigym.agents.chat import Encoding
 from verigym.agents.envpool import EnvLost, EnvPool
 from verigym.agents.fork import Fork
 from verigym.agents.generation import Generation
-from verigym.agents.live import Cohort, GenerationBatch, Live, Proposed, Started, Stepped, Trouble
+from verigym.agents.live import (
+    Cohort,
+    GenerationBatch,
+    LiveEpisode,
+    Proposed,
+    Started,
+    Stepped,
+    Trouble,
+)
 from verigym.agents.plan import Ledger, Plan, Settings, check_plans
 from verigym.agents.policy import Policy, PolicyRefusal
 from verigym.agents.retries import Retries
 from verigym.agents.source import PlanSource
 from verigym.agents.submission_queue import SubmissionQueue
-from verigym.agents.workers import Part, ThreadCall, Workers
+from verigym.agents.workers import PartialResult, ThreadCall, Workers
 from verigym.episode import Episode, Fault, Turn
 from verigym.errors import PolicyError, RequestError
 from verigym.missing import REASON as NOT_INSTALLED
@@ -79,7 +87,7 @@ class Game:
     source: PlanSource | None = None
 
     def __post_init__(self) -> None:
-        self.done: SimpleQueue[ThreadCall | Part] = SimpleQueue()
+        self.done: SimpleQueue[ThreadCall | PartialResult] = SimpleQueue()
         self.steppers = Workers(self.settings.env_workers, self.done, "verigym-env")
         self.generation = Generation(
             self.policy,
@@ -93,7 +101,7 @@ class Game:
         self.retries = Retries(self.settings, self.on_wait)
         self.askers = Workers(self.settings.env_workers, self.done, "verigym-ask")
         self.queues: dict[int, SubmissionQueue] = {}
-        self.lives: list[Live] = []
+        self.lives: list[LiveEpisode] = []
         self.cohorts: list[Cohort] = []
         self._deal()
         self.width = max(1, self.settings.max_live // max(1, len(self.cohorts)))
@@ -111,7 +119,7 @@ class Game:
         )
         if self.source is not None:
             self.cohorts.append(Cohort())
-            self.source.watch(lambda: self.done.put(Part(act=lambda: None)))
+            self.source.watch(lambda: self.done.put(PartialResult(act=lambda: None)))
 
     def _deal(self) -> None:
         """Assign neighbouring plans to one cohort; groups stay together as far as sizes allow."""
@@ -195,7 +203,7 @@ class Game:
             self._expire(now)
         return now
 
-    def _next_result(self) -> ThreadCall | Part | None:
+    def _next_result(self) -> ThreadCall | PartialResult | None:
         due = [self.expires]
         due += [queue.due for queue in self.queues.values() if queue.due is not None]
         if self.retries.due is not None:
@@ -240,10 +248,10 @@ class Game:
             cohort.live.add(live)
             self._submit_start(live)
 
-    def _submit_start(self, live: Live) -> None:
+    def _submit_start(self, live: LiveEpisode) -> None:
         self.steppers.submit(self.start_call(live))
 
-    def start_call(self, live: Live) -> ThreadCall:
+    def start_call(self, live: LiveEpisode) -> ThreadCall:
         """Return the call that starts an episode."""
         return ThreadCall(
             run=partial(under_way.start, live.plan, self.pool),
@@ -252,7 +260,7 @@ class Game:
             late=_close_started,
         )
 
-    def _on_start(self, live: Live, job: ThreadCall) -> None:
+    def _on_start(self, live: LiveEpisode, job: ThreadCall) -> None:
         if isinstance(job.error, RequestError):
             raise job.error
         if not isinstance(job.result, Started):
@@ -271,7 +279,7 @@ class Game:
             return
         live.cohort.ready.append(live)
 
-    def _submit_step(self, live: Live) -> None:
+    def _submit_step(self, live: LiveEpisode) -> None:
         env = live.resting_env
         queue = None
         if under_way.joins_batches(env):
@@ -280,13 +288,13 @@ class Game:
             queue.joining.add(live)
         self.steppers.submit(self.step_call(live, queue))
 
-    def step_call(self, live: Live, queue: SubmissionQueue | None = None) -> ThreadCall:
+    def step_call(self, live: LiveEpisode, queue: SubmissionQueue | None = None) -> ThreadCall:
         """Return the call that plays the episode's last action."""
         run = partial(under_way.step, live.resting_env, live.talk.actions[-1])
         return self._env_call(live, run, partial(self._on_step, live, queue))
 
     def _env_call(
-        self, live: Live, run: Callable[[], Any], tag: Callable[[ThreadCall], None]
+        self, live: LiveEpisode, run: Callable[[], Any], tag: Callable[[ThreadCall], None]
     ) -> ThreadCall:
         env = live.resting_env
         live.busy = True
@@ -297,7 +305,7 @@ class Game:
             late=lambda job: env.close(),
         )
 
-    def _on_step(self, live: Live, queue: SubmissionQueue | None, job: ThreadCall) -> None:
+    def _on_step(self, live: LiveEpisode, queue: SubmissionQueue | None, job: ThreadCall) -> None:
         if queue is not None:
             queue.joining.discard(live)
         if queue is not None and isinstance(job.result, Proposed):
@@ -306,7 +314,7 @@ class Game:
         else:
             self._on_stepped(live, job.began, job)
 
-    def _on_stepped(self, live: Live, began: float, job: ThreadCall) -> None:
+    def _on_stepped(self, live: LiveEpisode, began: float, job: ThreadCall) -> None:
         if not job.overdue:
             live.busy = False
         if not isinstance(job.result, Stepped):
@@ -335,7 +343,7 @@ class Game:
                 live, proposed = batch[place]
                 verify_s = time.monotonic() - began
                 act = partial(self._on_verdict, queue, live, proposed, found, began, verify_s)
-                self.done.put(Part(act=act))
+                self.done.put(PartialResult(act=act))
 
         self.askers.submit(
             ThreadCall(
@@ -348,7 +356,7 @@ class Game:
     def _on_verdict(
         self,
         queue: SubmissionQueue,
-        live: Live,
+        live: LiveEpisode,
         proposed: Proposed,
         found: Verdict | Exception,
         began: float,
@@ -360,7 +368,9 @@ class Game:
         run = partial(under_way.commit, live.resting_env, proposed, found, verify_s)
         self.steppers.submit(self._env_call(live, run, partial(self._on_stepped, live, began)))
 
-    def _on_asked(self, queue: SubmissionQueue, lives: Sequence[Live], job: ThreadCall) -> None:
+    def _on_asked(
+        self, queue: SubmissionQueue, lives: Sequence[LiveEpisode], job: ThreadCall
+    ) -> None:
         for live in lives:
             if live not in queue.asked:  # verdicts arrive before this
                 continue
@@ -372,7 +382,7 @@ class Game:
                 self._on_env_failure(live, job, partial(self._submit_step, live), job.began)
 
     def _on_env_failure(
-        self, live: Live, job: ThreadCall, again: Callable[[], None], began: float
+        self, live: LiveEpisode, job: ThreadCall, again: Callable[[], None], began: float
     ) -> None:
         error = job.error
         if isinstance(error, VerifierFault):
@@ -399,7 +409,7 @@ class Game:
                 live.env = None  # no telling what state it is in
             self._fault(live, f"env_error:{type(error).__name__}", str(error))
 
-    def _play_again(self, live: Live, error: EnvLost, began: float) -> None:
+    def _play_again(self, live: LiveEpisode, error: EnvLost, began: float) -> None:
         """Play an episode from its start, since the worker that had its environment is gone."""
         live.trouble = trouble = live.trouble or Trouble(since=began)
         live.env = None
@@ -453,11 +463,11 @@ class Game:
 
     # Ends.
 
-    def _fault(self, live: Live, cause: str, detail: str) -> None:
+    def _fault(self, live: LiveEpisode, cause: str, detail: str) -> None:
         live.episode.fault = Fault(cause=cause, detail=detail)
         self.finish(live, "fault")
 
-    def finish(self, live: Live, status: str) -> None:
+    def finish(self, live: LiveEpisode, status: str) -> None:
         """End an episode, and give its environment back."""
         live.episode.status = status
         live.cohort.live.remove(live)

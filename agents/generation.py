@@ -16,7 +16,7 @@ from verigym.agents.fork import Fork
 from verigym.agents.live import Cohort, GenerationBatch
 from verigym.agents.plan import Ledger, Settings
 from verigym.agents.policy import Asynchronous, Policy
-from verigym.agents.workers import Part, ThreadCall, Workers
+from verigym.agents.workers import PartialResult, ThreadCall, Workers
 from verigym.episode import Episode
 
 OnBatch: TypeAlias = Callable[[GenerationBatch, ThreadCall], None]
@@ -34,7 +34,7 @@ class Generation:
         encoding: Encoding,
         settings: Settings,
         ledger: Ledger,
-        done: SimpleQueue[ThreadCall | Part],
+        done: SimpleQueue[ThreadCall | PartialResult],
         on_fork: Callable[[Episode, Fork], None] | None,
         on_batch: OnBatch,
     ) -> None:

@@ -20,7 +20,7 @@ class BadAnswer(VerigymError):
     """The bytes are no answer of an HTTP/1.1 server, or more than is read."""
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """An answer. Names of `headers` are in lower case; `keeps` is True if the connection may be used again."""
 
     status: int
@@ -30,7 +30,7 @@ class Answer(NamedTuple):
 
 
 class AnswerReader:
-    """Reads one answer. Feed it until it returns an `Answer`."""
+    """Reads one answer. Feed it until it returns an `HttpAnswer`."""
 
     def __init__(self, *, is_connect: bool = False) -> None:
         self.began = False
@@ -44,7 +44,7 @@ class AnswerReader:
         self._chunks: list[bytes] | None = None
         self._n_bytes = 0
 
-    def feed(self, data: bytes) -> Answer | None:
+    def feed(self, data: bytes) -> HttpAnswer | None:
         """Take `data`; return the answer if it is complete. Raises BadAnswer."""
         self.began = True
         self._data += data
@@ -62,7 +62,7 @@ class AnswerReader:
             raise BadAnswer("more bytes than the answer has")
         return self._answer(bytes(self._data)) if len(self._data) == self._length else None
 
-    def end(self) -> Answer:
+    def end(self) -> HttpAnswer:
         """Return the answer that ends with the connection. Raises BadAnswer if it is incomplete."""
         if self._headers is None or self._length is not None or self._chunks is not None:
             raise BadAnswer("the server closed the connection in the middle of its answer")
@@ -108,7 +108,7 @@ class AnswerReader:
         else:
             self._keeps = False
 
-    def _read_chunks(self) -> Answer | None:
+    def _read_chunks(self) -> HttpAnswer | None:
         chunks = self._chunks if self._chunks is not None else []
         place, data = 0, self._data
         try:
@@ -144,8 +144,8 @@ class AnswerReader:
         finally:
             del data[:place]
 
-    def _answer(self, body: bytes) -> Answer:
-        return Answer(self._status, self._headers or {}, body, self._keeps)
+    def _answer(self, body: bytes) -> HttpAnswer:
+        return HttpAnswer(self._status, self._headers or {}, body, self._keeps)
 
 
 def _is_number(text: str) -> bool:

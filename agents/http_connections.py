@@ -1,4 +1,4 @@
-"""`Connections`: many small POST requests to one server, on connections that stay open.
+"""`HostConnections`: many small POST requests to one server, on connections that stay open.
 
 Made for model servers, where a general HTTP library takes more processor time than the rest of an episode
 (benchmarks/model_clients.py). HTTP/1.1 with and without TLS, and through the proxy that the environment
@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from verigym.agents.http_answer import Answer, AnswerReader, BadAnswer
+from verigym.agents.http_answer import AnswerReader, BadAnswer, HttpAnswer
 
 _PORTS = {"http": 80, "https": 443}
 _OWN_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
-class Connections:
+class HostConnections:
     """Connections to the host of `url`, at most `limit` at once. `headers` go with every request."""
 
     def __init__(self, url: str, *, headers: Mapping[str, str], limit: int) -> None:
@@ -43,7 +43,7 @@ class Connections:
         self._open: set[_Connection] = set()
         self._slots = asyncio.Semaphore(limit)
 
-    async def post(self, path: str, body: bytes, timeout_s: float) -> Answer:
+    async def post(self, path: str, body: bytes, timeout_s: float) -> HttpAnswer:
         """Send `body` to `path` and return the answer, within `timeout_s` of its turn.
 
         Raises TimeoutError, OSError (no connection, or one that broke) or BadAnswer. If the server closed an
@@ -69,7 +69,7 @@ class Connections:
             connection.abort()
         self._idle.clear()
 
-    async def _exchange(self, connection: _Connection, request: bytes) -> Answer:
+    async def _exchange(self, connection: _Connection, request: bytes) -> HttpAnswer:
         answer = None
         try:
             answer = await connection.exchange(request)
@@ -118,13 +118,13 @@ class _Connection(asyncio.Protocol):
         self._registry = registry
         self._transport: asyncio.Transport | None = None
         self._reader: AnswerReader | None = None
-        self._answer: asyncio.Future[Answer] | None = None
+        self._answer: asyncio.Future[HttpAnswer] | None = None
 
     @property
     def is_usable(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def exchange(self, request: bytes, *, is_connect: bool = False) -> Answer:
+    async def exchange(self, request: bytes, *, is_connect: bool = False) -> HttpAnswer:
         if self._transport is None or self._transport.is_closing():
             raise _Closed("the server closed the connection")
         self._reader = AnswerReader(is_connect=is_connect)

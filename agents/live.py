@@ -35,7 +35,7 @@ class Trouble:
 
 
 @dataclass(eq=False, kw_only=True)
-class Live:
+class LiveEpisode:
     """A running episode. `busy` while a worker thread has the environment."""
 
     plan: Plan
@@ -62,16 +62,16 @@ class Live:
 class Cohort:
     """Plans that share batches: planned episodes, running ones, and those that wait for generation."""
 
-    todo: deque[Live] = field(default_factory=deque)
-    live: set[Live] = field(default_factory=set)
-    ready: list[Live] = field(default_factory=list)
+    todo: deque[LiveEpisode] = field(default_factory=deque)
+    live: set[LiveEpisode] = field(default_factory=set)
+    ready: list[LiveEpisode] = field(default_factory=list)
 
 
 @dataclass(eq=False, kw_only=True)
 class GenerationBatch:
     """Episodes that generate in one batch, and again if the policy fails."""
 
-    members: list[Live]
+    members: list[LiveEpisode]
     trouble: Trouble | None = None
 
 
@@ -105,7 +105,7 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
     step_s: float
 
 
-def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> Live:
+def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> LiveEpisode:
     """Return an episode that has not started."""
     episode = Episode(
         id=plan.id,
@@ -123,10 +123,10 @@ def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> Live:
         },
         env_kwargs=_recorded(plan.env_kwargs),
     )
-    return Live(plan=plan, index=index, cohort=cohort, episode=episode)
+    return LiveEpisode(plan=plan, index=index, cohort=cohort, episode=episode)
 
 
-def start_over(live: Live, policy: Policy) -> None:
+def start_over(live: LiveEpisode, policy: Policy) -> None:
     """Forget what has been played of the episode, but not how often it was tried."""
     retries = live.episode.retries
     live.episode = new_live(live.plan, live.index, live.cohort, policy).episode
@@ -185,7 +185,7 @@ def start(plan: Plan, pool: EnvPool) -> Started:
         raise
 
 
-def begin(live: Live, started: Started) -> None:
+def begin(live: LiveEpisode, started: Started) -> None:
     """Record the result of `start`."""
     env = started.env
     live.env = env
@@ -213,7 +213,7 @@ def begin(live: Live, started: Started) -> None:
         episode.versions["env_file"] = file
 
 
-def fork(live: Live) -> Fork:
+def fork(live: LiveEpisode) -> Fork:
     """Return the point before the episode's next turn. Its environment must be idle."""
     return Fork(
         turn=len(live.talk.actions),
@@ -268,7 +268,7 @@ def _stepped(
     )
 
 
-def advance(live: Live, stepped: Stepped) -> Turn:
+def advance(live: LiveEpisode, stepped: Stepped) -> Turn:
     """Record the result of `step`, and return the finished turn."""
     talk = live.talk
     answer = talk.completions[-1]
@@ -301,7 +301,7 @@ def advance(live: Live, stepped: Stepped) -> Turn:
 
 
 def answered(
-    live: Live, prompt: Prompt, answer: Completion, parse: Callable[[str], str] | None
+    live: LiveEpisode, prompt: Prompt, answer: Completion, parse: Callable[[str], str] | None
 ) -> None:
     """Record the policy's answer and its action, as read by `parse` or by the environment."""
     action = parse(answer.text) if parse else live.resting_env.action_in(answer.text)
@@ -310,7 +310,7 @@ def answered(
     live.talk.actions.append(action)
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class BatchRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Prompts of a batch, and the requests for those that leave the policy room."""
 
     prompts: list[Prompt]
@@ -334,7 +334,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def generate(
-    members: list[Live], policy: Policy, encoding: Encoding
+    members: list[LiveEpisode], policy: Policy, encoding: Encoding
 ) -> list[tuple[Prompt, Completion | None]]:
     """Return a prompt and a completion for each member; None if the prompt leaves the policy no room.
 
@@ -345,7 +345,7 @@ def generate(
 
 
 def begin_generating(
-    members: list[Live],
+    members: list[LiveEpisode],
     policy: Policy,
     encoding: Encoding,
     begin: Callable[..., Callable[[], None]],
@@ -367,7 +367,7 @@ def begin_generating(
     return begin(asked.requests, finish)
 
 
-def _ask(members: list[Live], policy: Policy, encoding: Encoding) -> Asked:
+def _ask(members: list[LiveEpisode], policy: Policy, encoding: Encoding) -> BatchRequest:
     limit = int(getattr(policy, "max_context", 2**31))
     prompts, fits, requests = [], [], []
     for live in members:
@@ -390,7 +390,7 @@ def _ask(members: list[Live], policy: Policy, encoding: Encoding) -> Asked:
                 f"policy {policy.name} reads at most {limit - 1}; take an easier task, a shorter "
                 "encoding or another model"
             )
-    return Asked(prompts=prompts, fits=fits, requests=requests)
+    return BatchRequest(prompts=prompts, fits=fits, requests=requests)
 
 
 def _storable(answer: Completion) -> Completion:

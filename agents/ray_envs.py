@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from verigym.agents.envpool import EnvLost, EnvPool
 from verigym.agents.plan import Plan
-from verigym.agents.ray_host import Host, Made, Shown
+from verigym.agents.ray_host import Made, RayHost, Shown
 from verigym.env import Env, Snapshot, Transition
 from verigym.errors import MissingError, RequestError
 from verigym.judge import Judge
@@ -31,7 +31,7 @@ _START_S = 120.0
 
 
 class _Actor:
-    """An actor of Ray with a `Host`. `is_up` once it has answered."""
+    """An actor of Ray with a `RayHost`. `is_up` once it has answered."""
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle
@@ -78,7 +78,7 @@ class RayEnvPool(EnvPool):
         self._actors = [self._new_actor() for _ in range(actors)]
 
     def _new_actor(self) -> _Actor:
-        made = self._ray.remote(Host).options(scheduling_strategy="SPREAD", **self._options)
+        made = self._ray.remote(RayHost).options(scheduling_strategy="SPREAD", **self._options)
         return _Actor(made.remote())
 
     @override

@@ -1,4 +1,4 @@
-"""`Host`: the environments of one Ray actor, with their verifiers. Plain Python: the driver makes it an actor.
+"""`RayHost`: the environments of one Ray actor, with their verifiers. Plain Python: the driver makes it an actor.
 
 Everything that crosses is plain data of Verigym, pickled by Ray between processes of one installation.
 """
@@ -44,7 +44,7 @@ class Shown:
     tools: ToolSchemas | None
 
 
-class Host:
+class RayHost:
     """Makes environments and plays them; each is used by one caller at a time."""
 
     def __init__(self) -> None:

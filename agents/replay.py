@@ -27,7 +27,7 @@ Outcome = Literal["same", "different", "fault", "unplayable", "empty"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class ReplayDifference:
     """First difference between a record and its replay; `turn` is None if the start differs."""
 
     turn: int | None
@@ -54,7 +54,7 @@ class Replayed:
     env_id: str
     outcome: Outcome
     turns: int
-    difference: Difference | None = None
+    difference: ReplayDifference | None = None
     detail: str = ""
 
     def to_builtins(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def replay(episode: Episode, judge_for: Callable[[Judge], Judge] = lambda own: o
             if difference is not None:
                 return _replayed(episode, "different", difference=difference)
         if not episode.turns:
-            difference = Difference(
+            difference = ReplayDifference(
                 turn=None, field="end", recorded=episode.status, replayed="going on"
             )
             return _replayed(episode, "different", difference=difference)
@@ -158,7 +158,7 @@ def replay(episode: Episode, judge_for: Callable[[Judge], Judge] = lambda own: o
 
 
 def _replayed(
-    episode: Episode, outcome: Outcome, difference: Difference | None = None, detail: str = ""
+    episode: Episode, outcome: Outcome, difference: ReplayDifference | None = None, detail: str = ""
 ) -> Replayed:
     return Replayed(
         episode=episode.id,
@@ -216,10 +216,10 @@ def _end_of(
         yield "end", episode.status, now
 
 
-def _first(turn: int | None, compared: Compared) -> Difference | None:
+def _first(turn: int | None, compared: Compared) -> ReplayDifference | None:
     for field, recorded, replayed in compared:
         if recorded != replayed:
-            return Difference(turn=turn, field=field, recorded=recorded, replayed=replayed)
+            return ReplayDifference(turn=turn, field=field, recorded=recorded, replayed=replayed)
     return None
 
 

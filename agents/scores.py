@@ -1,6 +1,6 @@
 """Scores of recorded episodes: grouped by environment, difficulty, tag and length, with intervals.
 
-A `Sample` is the part of an episode that the figures need, small enough to keep by the hundred thousand.
+A `EpisodeScore` is the part of an episode that the figures need, small enough to keep by the hundred thousand.
 A faulted episode has no score: it is counted by its cause and is in no rate.
 """
 
@@ -26,7 +26,7 @@ _LENGTHS = (16, 64, 256, 1024, 4096, 16384)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sample:
+class EpisodeScore:
     """One episode as the figures see it.
 
     `content` is equal for tasks with equal content. `score` is that of the last verdict, 0 if nothing
@@ -57,11 +57,11 @@ class Sample:
         return (self.env_id, self.difficulty, self.split, self.seed)
 
 
-def sample_of(episode: Episode) -> Sample:
+def sample_of(episode: Episode) -> EpisodeScore:
     """Return the sample of an episode."""
     turns, verdict = episode.turns, episode.verdict
     score = verdict.score if verdict is not None else 0.0
-    return Sample(
+    return EpisodeScore(
         id=episode.id,
         env_id=episode.env_id,
         difficulty=episode.difficulty,
@@ -81,7 +81,7 @@ def sample_of(episode: Episode) -> Sample:
     )
 
 
-def read_samples(path: str | Path) -> list[Sample]:
+def read_samples(path: str | Path) -> list[EpisodeScore]:
     """Return the samples of a file of episodes, or of an evaluation's folder, in the order of recording.
 
     A folder may hold several records of one episode: faults, and what was played in their place.
@@ -90,35 +90,35 @@ def read_samples(path: str | Path) -> list[Sample]:
     return [sample_of(one) for one in iterate_episodes(path / EPISODES if path.is_dir() else path)]
 
 
-def latest(samples: Iterable[Sample]) -> list[Sample]:
+def latest(samples: Iterable[EpisodeScore]) -> list[EpisodeScore]:
     """Return one sample for each episode: the last that has a score, else the last fault."""
-    found: dict[str, Sample] = {}
+    found: dict[str, EpisodeScore] = {}
     for sample in samples:
         if sample.score is not None or sample.id not in found or found[sample.id].score is None:
             found[sample.id] = sample
     return list(found.values())
 
 
-def by_task(samples: Iterable[Sample]) -> dict[tuple[str, str, str, int], list[Sample]]:
+def by_task(samples: Iterable[EpisodeScore]) -> dict[tuple[str, str, str, int], list[EpisodeScore]]:
     """Return the scored samples by task."""
-    groups: defaultdict[tuple[str, str, str, int], list[Sample]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str, str, int], list[EpisodeScore]] = defaultdict(list)
     for sample in samples:
         if sample.score is not None:
             groups[sample.task].append(sample)
     return dict(groups)
 
 
-def mean_score(answers: Sequence[Sample]) -> float:
+def mean_score(answers: Sequence[EpisodeScore]) -> float:
     """Return the mean score of a task's answers, all of which must have one."""
     return sum(answer.score or 0.0 for answer in answers) / len(answers)
 
 
-def success_rate(answers: Sequence[Sample]) -> float:
+def success_rate(answers: Sequence[EpisodeScore]) -> float:
     """Return the share of a task's answers with full marks."""
     return sum(answer.success for answer in answers) / len(answers)
 
 
-def figures(samples: Sequence[Sample], k: int) -> dict[str, Any]:
+def figures(samples: Sequence[EpisodeScore], k: int) -> dict[str, Any]:
     """Return counts, pass@1, 2, 4 ... k and the mean score of one group of samples, as plain data.
 
     pass@k is a mean over the tasks that have at least k scored answers, and says over how many.
@@ -143,7 +143,9 @@ def figures(samples: Sequence[Sample], k: int) -> dict[str, Any]:
 
 
 def _estimate(
-    answers: Sequence[Sequence[Sample]], value_of: Callable[[Sequence[Sample]], float], size: int
+    answers: Sequence[Sequence[EpisodeScore]],
+    value_of: Callable[[Sequence[EpisodeScore]], float],
+    size: int,
 ) -> dict[str, Any] | None:
     """Return the mean of a value over tasks as plain data; None without tasks. A value takes `size` answers."""
     if not answers:
@@ -153,7 +155,7 @@ def _estimate(
     return estimate_mean([value_of(one) for one in answers], clusters, trials).to_builtins()
 
 
-def summarise_samples(samples: Sequence[Sample], k: int) -> dict[str, Any]:
+def summarise_samples(samples: Sequence[EpisodeScore], k: int) -> dict[str, Any]:
     """Return the figures of an evaluation, overall and by group, as plain data for JSON.
 
     Lengths are in tokens if all scored answers have counts, else in characters.
@@ -161,7 +163,7 @@ def summarise_samples(samples: Sequence[Sample], k: int) -> dict[str, Any]:
     scored = [sample for sample in samples if sample.score is not None]
     in_tokens = all(sample.response_tokens is not None for sample in scored) and bool(scored)
     causes = Counter(sample.cause for sample in samples if sample.score is None)
-    by_tag: defaultdict[str, list[Sample]] = defaultdict(list)
+    by_tag: defaultdict[str, list[EpisodeScore]] = defaultdict(list)
     for sample in samples:
         for tag in sample.tags:
             by_tag[tag].append(sample)
@@ -183,12 +185,12 @@ def summarise_samples(samples: Sequence[Sample], k: int) -> dict[str, Any]:
 
 
 def _grouped(
-    samples: Sequence[Sample],
+    samples: Sequence[EpisodeScore],
     k: int,
-    group_of: Callable[[Sample], str],
+    group_of: Callable[[EpisodeScore], str],
     order: Callable[[str], Any] = str,
 ) -> dict[str, Any]:
-    groups: defaultdict[str, list[Sample]] = defaultdict(list)
+    groups: defaultdict[str, list[EpisodeScore]] = defaultdict(list)
     for sample in samples:
         groups[group_of(sample)].append(sample)
     return {name: figures(groups[name], k) for name in sorted(groups, key=order)}
@@ -210,7 +212,7 @@ def _length_group(length: int) -> str:
 
 
 def count_tokens(
-    samples: Iterable[Sample], price_in: float | None, price_out: float | None
+    samples: Iterable[EpisodeScore], price_in: float | None, price_out: float | None
 ) -> dict[str, Any]:
     """Return the tokens of all samples, faulted ones included, and their cost, as plain data.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from verigym.agents.live import Live, Proposed
+from verigym.agents.live import LiveEpisode, Proposed
 from verigym.judge import Judge
 
 LINGER_S = 0.005
@@ -20,15 +20,15 @@ class SubmissionQueue:
     """Submissions to `judge`; an episode is in at most one of the three collections."""
 
     judge: Judge
-    joining: set[Live] = field(default_factory=set)
+    joining: set[LiveEpisode] = field(default_factory=set)
     """Episodes whose step has been submitted and may come to need a verdict."""
-    unsent: list[tuple[Live, Proposed]] = field(default_factory=list)
-    asked: set[Live] = field(default_factory=set)
+    unsent: list[tuple[LiveEpisode, Proposed]] = field(default_factory=list)
+    asked: set[LiveEpisode] = field(default_factory=set)
     """Episodes whose submission is with the judge."""
     due: float | None = None
     """Time on the monotonic clock at which the batch is sent, however small; None if it cannot be sent."""
 
-    def take(self, limit: int, now: float) -> list[tuple[Live, Proposed]]:
+    def take(self, limit: int, now: float) -> list[tuple[LiveEpisode, Proposed]]:
         """Return the batch to send now; empty if there is none, or if it waits for company until `due`."""
         size = min(len(self.unsent), limit - len(self.asked))
         if size <= 0:

@@ -37,7 +37,7 @@ _TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-4}
 
 
 @dataclass(frozen=True)
-class Call:
+class AttentionCall:
     """Arguments of a layer's attention. `window` is the number of places that a query sees, itself included,
     `cap` limits scores; both may be None. `is_last` is True in the last layer."""
 
@@ -51,7 +51,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Block:
+class AttentionBlock:
     """G rows that attend together. `query` [G, Q] and `key` [G, K] are nodes, 0 as padding; the key at place j
     has depth j. `depth` [G, Q] is that of the queries."""
 
@@ -68,19 +68,19 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Plan:
+class AttentionPlan:
     """Blocks of a tree, and for each own node its place in the blocks' outputs.
 
     `read_R` are the own nodes whose output is read, None for all, and `last` is the plan of the last layer then.
     """
 
-    blocks: list[Block]
+    blocks: list[AttentionBlock]
     place_N: Tensor
     longest: int
     read_R: Tensor | None = None
-    last: Plan | None = None
+    last: AttentionPlan | None = None
 
-    def attend(self, call: Call) -> Tensor:
+    def attend(self, call: AttentionCall) -> Tensor:
         """Return the outputs [1, N, heads, width] of queries [1, heads, N, width]; keys and values are
         [1, heads of keys, nodes, width]."""
         if call.is_last and self.last is not None:
@@ -109,7 +109,7 @@ def _gather(x_NHD: Tensor, at_GQ: Tensor) -> Tensor:
     return flat.view(*at_GQ.shape, *x_NHD.shape[1:])
 
 
-def _attend(call: Call, block: Block) -> Tensor:
+def _attend(call: AttentionCall, block: AttentionBlock) -> Tensor:
     """Return the outputs of one block, [G * Q, heads, width]; queries, keys and values are [G, ..., heads, width]."""
     query, key, value = call.query, call.key, call.value
     scale, window, cap = call.scale, call.window, call.cap
@@ -141,7 +141,7 @@ def _attend(call: Call, block: Block) -> Tensor:
     return out.reshape(n_rows * n_query, heads, -1)
 
 
-def make_plan(packed: PackedRows, device: torch.device, read: Ints | None = None) -> Plan:
+def make_plan(packed: PackedRows, device: torch.device, read: Ints | None = None) -> AttentionPlan:
     """Put rows of like lengths into blocks. `read` are the own nodes whose output is read, counted from 0; None for all."""
     asks = np.ones(len(packed.ids), dtype=bool)
     plan = _plan(packed, device, asks)
@@ -163,7 +163,7 @@ class _Asking:
     is_causal: bool
 
 
-def _plan(packed: PackedRows, device: torch.device, asks: NDArray[np.bool_]) -> Plan:
+def _plan(packed: PackedRows, device: torch.device, asks: NDArray[np.bool_]) -> AttentionPlan:
     rows = []
     for path, start in zip(packed.paths, packed.starts, strict=True):
         own = path[start:] - packed.first
@@ -188,9 +188,9 @@ def _plan(packed: PackedRows, device: torch.device, asks: NDArray[np.bool_]) -> 
             place[row.nodes] = done + g * n_query + np.arange(n)
         done += len(part) * n_query
         query_GQ, key_GK, depth_GQ = (torch.from_numpy(x).to(device) for x in (query, key, depth))
-        blocks.append(Block(query_GQ, key_GK, depth_GQ, part[0].is_causal))
+        blocks.append(AttentionBlock(query_GQ, key_GK, depth_GQ, part[0].is_causal))
     longest = max(map(len, packed.paths), default=0)
-    return Plan(blocks, torch.from_numpy(place).to(device), longest)
+    return AttentionPlan(blocks, torch.from_numpy(place).to(device), longest)
 
 
 def _blocks(rows: Sequence[_Asking]) -> Iterator[list[_Asking]]:
@@ -224,7 +224,9 @@ def _tree_attention(
     **_: Any,
 ) -> tuple[Tensor, None]:
     is_last = module.layer_idx == module.config.num_hidden_layers - 1
-    return tree.attend(Call(query, key, value, scaling, sliding_window, softcap, is_last)), None
+    return tree.attend(
+        AttentionCall(query, key, value, scaling, sliding_window, softcap, is_last)
+    ), None
 
 
 AttentionInterface.register(NAME, _tree_attention)
@@ -232,7 +234,7 @@ AttentionInterface.register(NAME, _tree_attention)
 
 @contextmanager
 def tree_attention(*models: Any) -> Iterator[None]:
-    """Let `models` take the keyword `tree`, a `Plan`; also in a backward pass that computes activations again."""
+    """Let `models` take the keyword `tree`, a `AttentionPlan`; also in a backward pass that computes activations again."""
     configs = [model.config.get_text_config() for model in models]
     before = [config._attn_implementation for config in configs]
     try:

@@ -46,7 +46,7 @@ class ThreadCall:
 
 
 @dataclass(eq=False, kw_only=True)
-class Part:
+class PartialResult:
     """Part of the result of a running job; `act` takes it in the submitter's thread."""
 
     act: Callable[[], None]

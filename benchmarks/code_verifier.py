@@ -26,7 +26,7 @@ from verigym import Task
 from verigym.sandbox.local import default_sandbox
 from verigym.verifiers.code.strength import inputs, matrix
 from verigym.verifiers.code.strength.grow import Budget
-from verigym.verifiers.code.strength.problem import Problem
+from verigym.verifiers.code.strength.problem import StrengthProblem
 from verigym.verifiers.code.strength.report import Measured, Rate, measure, strengthen
 
 FOLDER = Path(__file__).parent / "code_problems"
@@ -37,7 +37,7 @@ class Entry:
     """One problem of the set; `problem` holds what growing may see."""
 
     name: str
-    problem: Problem
+    problem: StrengthProblem
     right: tuple[str, ...]
     held_out: tuple[str, ...]
 
@@ -62,7 +62,7 @@ def read(path: Path) -> Entry:
         difficulty="easy",
         reference={**reference, "tests": []},
     )
-    problem = Problem(
+    problem = StrengthProblem(
         task=task,
         right=tuple(programs["right"][:2]),
         wrong=tuple(programs["wrong"]),

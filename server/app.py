@@ -1,6 +1,6 @@
 """The verifier service as an ASGI application.
 
-    app = create_app(Settings(verifiers=("math",)))
+    app = create_app(ServerSettings(verifiers=("math",)))
 
 Judging happens in the worker processes of `verigym.verifiers.pool`, never on the event loop. A
 verifier's own failure is a verdict with a status, HTTP 200; only requests that cannot be understood
@@ -38,13 +38,13 @@ from verigym.server.jobs.runner import Jobs
 from verigym.server.jobs.sql import Store
 from verigym.server.jobs.store import StoreError
 from verigym.server.keys import Caller
-from verigym.server.limits import Gate, RequestLimits, busy, deadline_of, stopping
+from verigym.server.limits import RequestGate, RequestLimits, busy, deadline_of, stopping
 from verigym.server.openenv import routes as openenv
 from verigym.server.ors import routes as ors
 from verigym.server.presence import while_there
-from verigym.server.programs import Programs, most_at_once
+from verigym.server.programs import ProgramService, most_at_once
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.server.shares import fits
 from verigym.server.stream import streamed, wants_lines
 from verigym.server.tracing import tracing_of
@@ -74,7 +74,7 @@ _OPEN_REASONS = frozenset(
 class _Service:
     """State that the routes share while the application runs."""
 
-    settings: Settings
+    settings: ServerSettings
     pool: VerifierPool
     n_callers: Callable[[], int]
     """Number of key names; 0 if the service requires no key."""
@@ -234,7 +234,7 @@ class _Service:
             raise Refusal(422, "bad_params", str(error), place) from error
 
 
-def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI:
+def create_app(settings: ServerSettings, *, tracing: Tracing | None = None) -> FastAPI:
     """Create the application; its worker processes start and stop with its lifespan.
 
     `tracing` overrides settings and environment variables. Raises ConfigError if
@@ -252,7 +252,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     def n_callers() -> int:
         return sum(len(one.names()) for one in keys)
 
-    gate = Gate(settings, n_callers)
+    gate = RequestGate(settings, n_callers)
 
     def watch(timings: RequestTimings) -> None:
         numbers.add_verdicts(timings)
@@ -408,7 +408,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
 
 
 def _start(
-    settings: Settings,
+    settings: ServerSettings,
     ids: Sequence[str],
     watch: Callable[[RequestTimings], None],
     loop: asyncio.AbstractEventLoop,
@@ -446,7 +446,7 @@ def _start(
 
 
 async def _start_jobs(
-    settings: Settings, service: _Service, open_store: Callable[[], Store]
+    settings: ServerSettings, service: _Service, open_store: Callable[[], Store]
 ) -> Jobs:
     """Start jobs at once if a store is named or has been used, else with the first request."""
     jobs = Jobs(
@@ -465,10 +465,10 @@ async def _start_jobs(
     return jobs
 
 
-async def _start_sandbox(settings: Settings, n_callers: Callable[[], int]) -> Programs:
+async def _start_sandbox(settings: ServerSettings, n_callers: Callable[[], int]) -> ProgramService:
     most = most_at_once(settings)
     sandbox = await asyncio.to_thread(lambda: LocalSandbox(max_jobs=most))
-    return Programs(settings, sandbox, n_callers)
+    return ProgramService(settings, sandbox, n_callers)
 
 
 def _service(app: FastAPI) -> _Service:

@@ -19,9 +19,9 @@ from starlette.requests import ClientDisconnect
 
 from verigym.canonical import digest
 from verigym.server.duplicates import has_duplicates
-from verigym.server.limits import Held, deadline_of
+from verigym.server.limits import HeldBytes, deadline_of
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.task import Task
 
 Body = TypeVar("Body")
@@ -88,7 +88,7 @@ class BatchBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 async def read(
     request: Request,
     decoder: msgspec.json.Decoder[Body],
-    settings: Settings,
+    settings: ServerSettings,
     max_bytes: int | None = None,
 ) -> Body:
     """Read and decode the body; `max_bytes` overrides the settings. Raises Refusal."""
@@ -98,7 +98,9 @@ async def read(
     return decode(data, decoder, settings.max_depth)
 
 
-async def receive(request: Request, settings: Settings, max_bytes: int | None = None) -> bytes:
+async def receive(
+    request: Request, settings: ServerSettings, max_bytes: int | None = None
+) -> bytes:
     """Read the raw body. Raises Refusal if it is too large or slow, or not sent as JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     # Also keeps web pages out: a browser sends this type to another origin only if that agrees.
@@ -199,7 +201,7 @@ def deeper_than(data: bytes, limit: int) -> bool:
     return False
 
 
-async def _collect(request: Request, limit: int, held: Held | None) -> bytes:
+async def _collect(request: Request, limit: int, held: HeldBytes | None) -> bytes:
     length = request.headers.get("content-length", "")
     drain = limit * _DRAIN_FACTOR if not length.isdecimal() else int(length)
     chunks: list[bytes] = []

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from verigym.server.crowd import Crowd
 from verigym.server.keys import LOCAL, Caller, KeyFile, OneKey
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings, is_loopback
+from verigym.server.settings import ServerSettings, is_loopback
 
 OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/docs", "/openapi.json"})
 """Paths that need no key; their answers reveal nothing beyond the source code."""
@@ -38,7 +38,7 @@ _SCOPES: tuple[tuple[str, str | None], ...] = (
 _SCOPE_OF = [(re.compile(pattern), scope) for pattern, scope in _SCOPES]
 
 
-def keys_of(settings: Settings) -> list[KeyFile | OneKey]:
+def keys_of(settings: ServerSettings) -> list[KeyFile | OneKey]:
     """Return the sources of a service's keys. Raises ConfigError if the key file cannot be used."""
     keys: list[KeyFile | OneKey] = []
     if settings.key is not None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 
-def check(params: Any, settings: Settings, where: str) -> None:
+def check(params: Any, settings: ServerSettings, where: str) -> None:
     """Raise Refusal if the parameters hold, at any depth, a `base_url` that the operator has not allowed."""
     if settings.key is None and settings.keys is None:
         return  # the callers are the operator

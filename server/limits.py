@@ -4,8 +4,8 @@ A refusal costs microseconds, before a body is read, so that an overloaded servi
 requests that it accepted. Rates are a token bucket per caller: a dozen lines, while a library brings
 storage backends and a limit parser that nothing here needs.
 
-Covers requests and the opening of WebSockets; their routes bound the messages on them with `Gate.spend`
-and `Gate.working`.
+Covers requests and the opening of WebSockets; their routes bound the messages on them with `RequestGate.spend`
+and `RequestGate.working`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verigym.server.keys import Caller
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.server.shares import Share
 
 DEADLINE_HEADER: Final = "Verigym-Deadline-S"
@@ -42,7 +42,7 @@ class _Use:
     running: int = 0
 
 
-class Held:
+class HeldBytes:
     """Counter of the bytes that one request keeps in memory until it is answered."""
 
     __slots__ = ("_caller", "_n", "_share")
@@ -67,10 +67,10 @@ class Held:
             self._n = 0
 
 
-class Gate:
+class RequestGate:
     """Counts running requests and refuses those beyond the limits. On the event loop."""
 
-    def __init__(self, settings: Settings, n_callers: Callable[[], int] = lambda: 1) -> None:
+    def __init__(self, settings: ServerSettings, n_callers: Callable[[], int] = lambda: 1) -> None:
         self.draining = False
         """True while the service is stopping: running requests finish, new ones are refused."""
         self.running = 0
@@ -137,9 +137,9 @@ class Gate:
             self.sockets.give_back(caller.name)
 
     @contextmanager
-    def holding(self, caller: Caller) -> Iterator[Held]:
+    def holding(self, caller: Caller) -> Iterator[HeldBytes]:
         """Yield a counter of a request's bytes, which are released after the block."""
-        held = Held(self.bytes, caller.name)
+        held = HeldBytes(self.bytes, caller.name)
         try:
             yield held
         finally:
@@ -156,7 +156,7 @@ class Gate:
 class RequestLimits:
     """ASGI layer below the guard: applies a gate, and reads the deadline."""
 
-    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+    def __init__(self, app: ASGIApp, gate: RequestGate) -> None:
         self.app = app
         self._gate = gate
 

@@ -28,9 +28,9 @@ from verigym import __version__
 from verigym.verifiers.pool import RequestTimings, VerifierPool
 
 if TYPE_CHECKING:
-    from verigym.server.envs.table import Table
+    from verigym.server.envs.table import SessionTable
     from verigym.server.jobs.runner import Jobs
-    from verigym.server.programs import Programs
+    from verigym.server.programs import ProgramService
 
 Reading = Callable[[], Iterable[Metric]]
 """Function that returns the current metrics of a part of the service."""
@@ -144,7 +144,7 @@ def of_pool(pool: VerifierPool) -> Iterator[Metric]:
         yield counter("verigym_cache_misses", "Verdicts that it did not.", pool.cache.misses)
 
 
-def of_programs(programs: Programs) -> Iterator[Metric]:
+def of_programs(programs: ProgramService) -> Iterator[Metric]:
     """Yield metrics of the sandbox's programs and sessions."""
     help = "Programs that ran, by the status of their results."
     yield counters("verigym_sandbox_jobs", help, "status", dict(programs.ended))
@@ -152,7 +152,7 @@ def of_programs(programs: Programs) -> Iterator[Metric]:
     yield gauge("verigym_sandbox_sessions_open", "Interpreters.", programs.open_sessions)
 
 
-def of_sessions(table: Table) -> Iterator[Metric]:
+def of_sessions(table: SessionTable) -> Iterator[Metric]:
     """Yield metrics of environment sessions."""
     yield gauge("verigym_env_sessions_open", "Sessions of environments.", len(table))
     help = "Steps and resets of environments that ended, by status."

@@ -1,4 +1,4 @@
-"""Options of `verigym serve` and keys of its TOML file, derived from `Settings`.
+"""Options of `verigym serve` and keys of its TOML file, derived from `ServerSettings`.
 
 read_settings({"port": 0}, Path("serve.toml"))  # values given as options replace those of the file
 """
@@ -17,10 +17,10 @@ import msgspec
 
 from verigym.errors import ConfigError, suggestion
 from verigym.params import describe_bounds
-from verigym.server.settings import OptionText, Settings, check_value, types
+from verigym.server.settings import OptionText, ServerSettings, check_value, types
 
 _EVERYTHING = ("verifiers", "envs")
-"""Settings that `verigym serve` has at `*` by default; a `Settings` made in a program serves no environment."""
+"""Settings that `verigym serve` has at `*` by default; a `ServerSettings` made in a program serves no environment."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Entry:
 def entries() -> dict[str, Entry]:
     """Return all settings by their names in files."""
     found = {}
-    for one in fields(Settings):
+    for one in fields(ServerSettings):
         kind = types()[one.name]
         (option,) = (part for part in kind.__metadata__ if isinstance(part, OptionText))
         default = None if one.default is MISSING else one.default
@@ -79,7 +79,7 @@ def entries() -> dict[str, Entry]:
     return found
 
 
-def read_settings(given: Mapping[str, Any], path: Path | None = None) -> Settings:
+def read_settings(given: Mapping[str, Any], path: Path | None = None) -> ServerSettings:
     """Return the settings of the options `given`, by name, and of a file for what they leave out.
 
     Raises ConfigError if the file cannot be read, or a key or a value is wrong. Variables that hold keys
@@ -92,8 +92,8 @@ def read_settings(given: Mapping[str, Any], path: Path | None = None) -> Setting
         label = known[key].flag if key in given else f"--config {path}: {key}"
         values[known[key].field] = _read_value(known[key], value, label)
     if "timeout_s" in values and "max_timeout_s" not in values:
-        values["max_timeout_s"] = max(values["timeout_s"], Settings.max_timeout_s)
-    return Settings(**values)
+        values["max_timeout_s"] = max(values["timeout_s"], ServerSettings.max_timeout_s)
+    return ServerSettings(**values)
 
 
 def _read_file(path: Path) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from verigym.sandbox.base import Cancellation, Sandbox
 from verigym.sandbox.job import Job, JobStatus, Limits, Result
 from verigym.sandbox.session import NotStarted, SandboxSession
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.server.shares import Share
 from verigym.server.turns import Turns
 
@@ -55,11 +55,11 @@ class _Lease:
     expiry: asyncio.TimerHandle | None = None
 
 
-class Programs:
+class ProgramService:
     """State that the routes share while the application runs. For the event loop, except `close`."""
 
     def __init__(
-        self, settings: Settings, sandbox: Sandbox, n_callers: Callable[[], int] = lambda: 1
+        self, settings: ServerSettings, sandbox: Sandbox, n_callers: Callable[[], int] = lambda: 1
     ) -> None:
         self.settings = settings
         self.sandbox = sandbox
@@ -304,7 +304,7 @@ class Programs:
             await asyncio.to_thread(undo, work.result())
 
 
-def most_at_once(settings: Settings) -> int:
+def most_at_once(settings: ServerSettings) -> int:
     """Programs and sessions that the sandbox may have to run at once."""
     return settings.sandbox_jobs + settings.sandbox_sessions + 1  # see turns.py
 

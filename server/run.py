@@ -22,8 +22,8 @@ from verigym.errors import ConfigError, SandboxError
 from verigym.server.app import create_app
 from verigym.server.connections import Connection, Sweeper
 from verigym.server.crowd import MAX_CONNECTIONS, Crowd
-from verigym.server.limits import Gate
-from verigym.server.settings import Settings
+from verigym.server.limits import RequestGate
+from verigym.server.settings import ServerSettings
 from verigym.server.websockets import WebSocketConnection
 
 _BACKLOG = 1024
@@ -38,7 +38,7 @@ _CUT_S = 1
 
 
 def run(
-    settings: Settings, on_ready: Callable[[str], None], *, until_stdin_closes: bool = False
+    settings: ServerSettings, on_ready: Callable[[str], None], *, until_stdin_closes: bool = False
 ) -> None:
     """Serve until SIGTERM or SIGINT, finish the running requests, and return.
 
@@ -76,7 +76,9 @@ def run(
 class Server(uvicorn.Server):
     """uvicorn for one application of ours; `on_ready` is called when it answers."""
 
-    def __init__(self, app: FastAPI, settings: Settings, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self, app: FastAPI, settings: ServerSettings, on_ready: Callable[[], None]
+    ) -> None:
         crowd_: Crowd = app.state.crowd
 
         class CrowdedConnection(Connection):
@@ -100,7 +102,7 @@ class Server(uvicorn.Server):
             ssl_keyfile=settings.tls_key,
         )
         super().__init__(config)
-        self._gate: Gate = app.state.gate
+        self._gate: RequestGate = app.state.gate
         self._drain_s = settings.drain_s
         self._drained_by = 0.0
         self._on_ready = on_ready
@@ -135,7 +137,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def _check_tls(settings: Settings) -> None:
+def _check_tls(settings: ServerSettings) -> None:
     if settings.tls_cert is None or settings.tls_key is None:
         return
     try:

@@ -13,8 +13,8 @@ from verigym.sandbox.session import SandboxSession
 from verigym.server import openapi
 from verigym.server.body import read
 from verigym.server.presence import watched
-from verigym.server.programs import Programs, refusing
-from verigym.server.settings import Settings
+from verigym.server.programs import ProgramService, refusing
+from verigym.server.settings import ServerSettings
 
 _job_decoder = msgspec.json.Decoder(wire.JobBody)
 _session_decoder = msgspec.json.Decoder(wire.SessionBody)
@@ -22,11 +22,11 @@ _cell_decoder = msgspec.json.Decoder(wire.CellBody)
 _file_decoder = msgspec.json.Decoder(wire.FileBody)
 
 
-def install(app: FastAPI, settings: Settings) -> None:
+def install(app: FastAPI, settings: ServerSettings) -> None:
     """Add the routes; the application's state has `programs` while it runs."""
 
-    def programs() -> Programs:
-        found: Programs = app.state.programs
+    def programs() -> ProgramService:
+        found: ProgramService = app.state.programs
         return found
 
     def owner(request: Request) -> str:

@@ -3,7 +3,7 @@
     Settings(port=0, verifiers=("math/*",))
     # ConfigError: port must be at least 0 and at most 65535, got 70000
 
-Types, ranges, defaults and help texts stand in `Settings` and nowhere else; options.py reads them.
+Types, ranges, defaults and help texts stand in `ServerSettings` and nowhere else; options.py reads them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _many() -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class ServerSettings:
     """Raise ConfigError if a value has the wrong type or is out of range, or values contradict each other."""
 
     host: Annotated[
@@ -343,7 +343,7 @@ class Settings:
 @functools.cache
 def types() -> dict[str, Any]:
     """Return the type of each setting by the name of its field, with range and `OptionText`."""
-    return get_type_hints(Settings, include_extras=True)
+    return get_type_hints(ServerSettings, include_extras=True)
 
 
 def check_value(name: str, value: Any, kind: Any) -> None:

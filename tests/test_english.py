@@ -86,24 +86,24 @@ def test_a_telltale_is_found_in_every_place(tmp_path):
     ]
 
 
-NAMES = (
-    *("Task", "Env", "Verifier", "Judge", "Verdict", "Sandbox", "Policy", "Episode"),
-    *(
-        "Job",
-        "Session",
-        "Step",
-        "Request",
-        "Refused",
-        "Match",
-        "Frames",
-        "Stream",
-        "Batch",
-        "Fault",
-    ),
-)
-"""The nouns of the design, and names that stood for several classes."""
+CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 
-CLASS = re.compile(rf"^class ({'|'.join(NAMES)})\b", re.MULTILINE)
+SHARED = {
+    *(
+        "Answer",
+        "AnswerParams",
+        "AnswerVerifier",
+        "Ask",
+        "Asked",
+        "Clause",
+        "Kind",
+        "Play",
+        "Problem",
+    ),
+    *("Reading", "Repair", "Rows", "State", "VerigymEnv"),
+}
+"""Names that stand for classes of several files, whose folders make the meaning clear. To be shortened, never
+lengthened; names with an underscore are private to their file."""
 
 
 def test_a_name_is_one_class():
@@ -111,7 +111,11 @@ def test_a_name_is_one_class():
     for folder in FOLDERS:
         if folder not in ("tests", "benchmarks", "examples"):
             for file in sorted((ROOT / folder).rglob("*.py")):
-                for name in CLASS.findall(file.read_text("utf-8")):
-                    found.setdefault(name, []).append(str(file.relative_to(ROOT)))
+                if PROGRAMS not in file.parents:
+                    for name in CLASS.findall(file.read_text("utf-8")):
+                        found.setdefault(name, []).append(str(file.relative_to(ROOT)))
     shared = {name: files for name, files in found.items() if len(files) > 1}
-    assert not shared, f"give these classes names of their own: {shared}"
+    new = {name: files for name, files in shared.items() if name not in SHARED}
+    assert not new, f"give these classes names of their own: {new}"
+    gone = SHARED - shared.keys()
+    assert not gone, f"these names are one class now; take them out of SHARED: {sorted(gone)}"

@@ -8,13 +8,13 @@ from dataclasses import replace
 from verigym.episode import Episode
 from verigym.trainers.batch import Row, TurnCredit, assign_credit, give_credit, make_rows
 from verigym.trainers.credit.table import Sdpo
-from verigym.trainers.policy_rewards import Reading, last_replies
+from verigym.trainers.policy_rewards import PlayedBatch, last_replies
 from verigym.trainers.rewards import shape_rewards
 from verigym.trainers.rollouts import play_oracle
 from verigym.trainers.run_parts import Run
 from verigym.trainers.source import Rollouts
 from verigym.trainers.staleness import mark_staleness
-from verigym.trainers.teacher import Reader, show_teachers
+from verigym.trainers.teacher import MessageReader, show_teachers
 
 
 def credit_step(run: Run, played: Rollouts) -> tuple[list[Row], list[list[TurnCredit]]]:
@@ -25,8 +25,8 @@ def credit_step(run: Run, played: Rollouts) -> tuple[list[Row], list[list[TurnCr
         replace(row, demonstration=row.trajectory >= len(episodes)) for row in make_rows(everything)
     ]
 
-    def reading(episodes: Sequence[Episode]) -> Reading:
-        return Reading(
+    def reading(episodes: Sequence[Episode]) -> PlayedBatch:
+        return PlayedBatch(
             episodes=episodes,
             engine=engine,
             encode=run.policy.encode,
@@ -50,6 +50,6 @@ def credit_step(run: Run, played: Rollouts) -> tuple[list[Row], list[list[TurnCr
         rows = mark_staleness(rows, everything, run.policy.version)
     rows = engine.prepare(rows)
     if isinstance(algorithm.estimator_options, Sdpo):
-        reader = Reader(message=run.policy.message_ids, context=run.policy.max_context)
+        reader = MessageReader(message=run.policy.message_ids, context=run.policy.max_context)
         rows = show_teachers(rows, everything, algorithm.estimator_options, reader)
     return rows, credit[: len(episodes)]

@@ -23,7 +23,7 @@ from verigym.trainers.reading import Edges, Reading
 
 
 @dataclass(frozen=True)
-class Part:
+class MicroBatch:
     """A micro-batch: its rows as tensors, how the model reads them, and its distinct trained tokens.
 
     Of a filler nothing is trained: it keeps ranks in step that compute together (sharded.py).
@@ -80,7 +80,9 @@ class ForwardEngine:
             sum_pi_sq=[[pair[1] for pair in line] for line in both],
         )
 
-    def per_row(self, rows: Sequence[Row], compute: Callable[[Part], Tensor]) -> list[list[Any]]:
+    def per_row(
+        self, rows: Sequence[Row], compute: Callable[[MicroBatch], Tensor]
+    ) -> list[list[Any]]:
         """Return `compute` [B, T, ...] for each row, in the rows' order, without its padding."""
         place = {id(row): i for i, row in enumerate(rows)}
         out: dict[int, list[Any]] = {}
@@ -94,13 +96,13 @@ class ForwardEngine:
         out = self.all_rows(out)
         return [out[place[id(row)]] for row in rows]
 
-    def forward(self, model: Any, part: Part) -> tuple[Tensor, Tensor]:
+    def forward(self, model: Any, part: MicroBatch) -> tuple[Tensor, Tensor]:
         """Return the log-probability of each token given what is before it, and the entropy there, both
         [B, T] and 0 off the mask."""
         logp_BT, entropy_BT = self.placed(model, part, self.chosen)
         return logp_BT, entropy_BT
 
-    def placed(self, model: Any, part: Part, values: TokenValues) -> tuple[Tensor, ...]:
+    def placed(self, model: Any, part: MicroBatch, values: TokenValues) -> tuple[Tensor, ...]:
         """Return `values` of the trained tokens, each [B, T] and 0 off the mask."""
         if self.head.fits:
             found = self.head.over_chunks(
@@ -110,7 +112,7 @@ class ForwardEngine:
             found = values(self.distribution(model, part), part.edges.ids_E)
         return tuple(place(x_E, part) for x_E in found)
 
-    def distribution(self, model: Any, part: Part) -> Tensor:
+    def distribution(self, model: Any, part: MicroBatch) -> Tensor:
         """Return the log-probabilities [E, V] at the distinct trained tokens."""
         if self.head.fits:
             return self.head.distribution(model, self._hidden(model, part))
@@ -126,7 +128,7 @@ class ForwardEngine:
         logp_EV: Tensor = (logits_EV.float() / self.temperature).log_softmax(-1)
         return logp_EV
 
-    def _hidden(self, model: Any, part: Part) -> Tensor:
+    def _hidden(self, model: Any, part: MicroBatch) -> Tensor:
         """Return the hidden states [E, D] that predict the trained tokens."""
         hidden: Tensor = model.base_model(**part.reading.inputs).last_hidden_state.flatten(0, 1)
         return torch.nn.functional.embedding(part.edges.before_E, hidden)
@@ -135,14 +137,14 @@ class ForwardEngine:
         """Return log-probability and entropy. The entropy has a gradient if the bonus is on."""
         return entropy(logp_NV, ids_N, gradient=self.algorithm.entropy_coef > 0)
 
-    def parts(self, rows: Sequence[Row]) -> Iterator[Part]:
+    def parts(self, rows: Sequence[Row]) -> Iterator[MicroBatch]:
         """Yield the micro-batches of `rows`."""
         tree = self.unshared is None
         limit = self.train.microbatch_tokens
         for part in microbatches(rows, limit, self.model.device, tree=tree):
             yield self.part(part)
 
-    def part(self, rows: Sequence[Row]) -> Part:
+    def part(self, rows: Sequence[Row]) -> MicroBatch:
         batch = self.batch(rows)
         ids = [row.ids for row in rows]
         reading = Reading.of(
@@ -152,7 +154,7 @@ class ForwardEngine:
             tree=self.unshared is None,
             mask_BT=batch.mask_BT,
         )
-        return Part(rows, batch, reading, reading.edges(batch.ids_BT, batch.mask_BT))
+        return MicroBatch(rows, batch, reading, reading.edges(batch.ids_BT, batch.mask_BT))
 
     def batch(self, rows: Sequence[Row]) -> Batch:
         return Batch.of(rows, self.pad_id, self.model.device)
@@ -174,7 +176,7 @@ class ForwardEngine:
         return lines
 
 
-def place(x_E: Tensor, part: Part) -> Tensor:
+def place(x_E: Tensor, part: MicroBatch) -> Tensor:
     """Return the values of distinct tokens at every row's tokens, [B, T]; 0 off the mask."""
     mask_BT = part.batch.mask_BT
     zero_BT = torch.zeros(mask_BT.shape, dtype=x_E.dtype, device=x_E.device)

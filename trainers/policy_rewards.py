@@ -22,7 +22,7 @@ from verigym.trainers.credit.segments import Floats
 from verigym.trainers.warmup import oracle_plans
 
 
-class Reader(Protocol):
+class ValueReader(Protocol):
     """The trainer's engine: values at each token of each row, 0 off the mask, in nats."""
 
     def logprobs(self, rows: Sequence[Row]) -> list[list[float]]:
@@ -33,17 +33,17 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class PlayedBatch:
     """M episodes without faults, and the policy. `references` [M] are the oracle's last replies to the same
     tasks, None if it has none; they are played only if they are asked for."""
 
     episodes: Sequence[Episode]
-    engine: Reader
+    engine: ValueReader
     encode: Callable[[str], list[int]]
     references: Callable[[], list[str | None]]
 
 
-def entropy(read: Reading) -> Floats:
+def entropy(read: PlayedBatch) -> Floats:
     """Minus the sum of the entropies of all sampled tokens, [M].
 
     Source: EM-RL, arXiv 2505.15134 (its reward per token).
@@ -51,7 +51,7 @@ def entropy(read: Reading) -> Floats:
     return -_per_episode(read, read.engine.entropies)[0]
 
 
-def confidence(read: Reading) -> Floats:
+def confidence(read: PlayedBatch) -> Floats:
     """Minus the mean entropy of the sampled tokens, [M].
 
     Source: RENT, arXiv 2505.22660.
@@ -60,7 +60,7 @@ def confidence(read: Reading) -> Floats:
     return -total / np.maximum(count, 1)
 
 
-def likelihood(read: Reading) -> Floats:
+def likelihood(read: PlayedBatch) -> Floats:
     """Log-probability of all sampled tokens, [M].
 
     Source: EM-RL, arXiv 2505.15134 (its reward per sequence).
@@ -79,7 +79,7 @@ def likelihood(read: Reading) -> Floats:
     )
 
 
-def reference_likelihood(read: Reading) -> Floats:
+def reference_likelihood(read: PlayedBatch) -> Floats:
     """Gain in mean probability of the reference's tokens by what the last reply says before its answer, [M].
 
     clip(p(z) - p(), 0, 1), p(z) = mean over tokens of pi(y*_i | prompt, z, y*_<i): z is the reply up to its
@@ -107,7 +107,7 @@ def reference_likelihood(read: Reading) -> Floats:
     return out
 
 
-def calibration(read: Reading) -> Floats:
+def calibration(read: PlayedBatch) -> Floats:
     """Minus the squared distance of the stated confidence from success, [M]: -(q - correct)^2.
 
     q is the number in the last reply's last `<confidence>` tag, from 0 to 1, or in percent; without one
@@ -120,7 +120,7 @@ def calibration(read: Reading) -> Floats:
     return np.array(out, dtype=np.float64)
 
 
-POLICY_REWARDS: dict[str, Callable[[Reading], Floats]] = {
+POLICY_REWARDS: dict[str, Callable[[PlayedBatch], Floats]] = {
     "entropy": entropy,
     "confidence": confidence,
     "likelihood": likelihood,
@@ -175,7 +175,7 @@ def _row(before: Sequence[int], answer: Sequence[int]) -> Row:
 
 
 def _per_episode(
-    read: Reading, values: Callable[[Sequence[Row]], list[list[float]]]
+    read: PlayedBatch, values: Callable[[Sequence[Row]], list[list[float]]]
 ) -> tuple[Floats, Floats]:
     """Return sum and number of `values` at the sampled tokens of each episode, [M] both."""
     rows = make_rows(read.episodes)

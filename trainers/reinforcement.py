@@ -10,7 +10,7 @@ from torch import Tensor
 
 from verigym.agents.prefix_tree import count_distinct
 from verigym.trainers.batch import Batch, Row
-from verigym.trainers.forward import ForwardEngine, Part, place
+from verigym.trainers.forward import ForwardEngine, MicroBatch, place
 from verigym.trainers.learner import Gap, StepStats
 from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
 from verigym.trainers.loss.compute import DISTIL, Distributions
@@ -133,7 +133,9 @@ def _marks(part: Sequence[Row], marked: dict[int, list[bool]], batch: Batch) -> 
     return torch.tensor(full, device=batch.mask_BT.device)
 
 
-def _distilled(engine: ForwardEngine, objective: Objective, part: Part, logp_EV: Tensor) -> Tensor:
+def _distilled(
+    engine: ForwardEngine, objective: Objective, part: MicroBatch, logp_EV: Tensor
+) -> Tensor:
     """Return the distillation loss of each token, [B, T]; 0 on rows without a teacher."""
     batch = part.batch
     loss_BT = torch.zeros(batch.mask_BT.shape, dtype=logp_EV.dtype, device=logp_EV.device)

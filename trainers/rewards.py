@@ -13,7 +13,7 @@ from verigym.trainers.credit import segments
 from verigym.trainers.credit.dapo import overlong
 from verigym.trainers.credit.disco import difficulty_weight, domain_weight
 from verigym.trainers.credit.segments import Floats
-from verigym.trainers.policy_rewards import POLICY_REWARDS, Reading
+from verigym.trainers.policy_rewards import POLICY_REWARDS, PlayedBatch
 from verigym.trainers.sections import RewardSection
 
 
@@ -42,7 +42,7 @@ def relative_length(
 def shape_rewards(
     episodes: Sequence[Episode],
     section: RewardSection,
-    reading: Callable[[Sequence[Episode]], Reading] | None = None,
+    reading: Callable[[Sequence[Episode]], PlayedBatch] | None = None,
 ) -> list[list[float]]:
     """Return the reward of each turn of each episode as it is trained on.
 

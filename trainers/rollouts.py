@@ -21,7 +21,7 @@ from verigym.trainers.warmup import Demonstrator, oracle_plans
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class DrawnTasks:
     """The tasks of training step `number`: its batches of plans, of which those after the first are for dynamic
     sampling, and the probability of each environment and level."""
 
@@ -30,10 +30,10 @@ class Drawn:
     chances: Mapping[str, float]
 
 
-def draw_step(run: Run, number: int) -> Drawn:
+def draw_step(run: Run, number: int) -> DrawnTasks:
     """Draw the tasks of training step `number` by the curriculum as it is now."""
     train = run.config.train
-    return Drawn(
+    return DrawnTasks(
         number=number,
         chances=run.tasks.probabilities(number),
         batches=[
@@ -43,7 +43,7 @@ def draw_step(run: Run, number: int) -> Drawn:
     )
 
 
-def play_step(run: Run, drawn: Drawn) -> Rollouts:
+def play_step(run: Run, drawn: DrawnTasks) -> Rollouts:
     """Play the groups of a training step, demonstrations, continuations and canaries."""
     began, number = time.perf_counter(), drawn.number
     computed = run.players.computed_tokens

@@ -38,7 +38,7 @@ from verigym.errors import ConfigError
 from verigym.trainers.batch import Row, TokenStatistics, microbatches
 from verigym.trainers.config import Config
 from verigym.trainers.engine import Engine, recompute_activations
-from verigym.trainers.forward import Part
+from verigym.trainers.forward import MicroBatch
 from verigym.trainers.learner import DivergedError, StepKind, StepStats
 from verigym.trainers.reading import LARGE_TOKENS
 
@@ -361,7 +361,7 @@ class ShardedEngine(Engine):
                 copy.copy_(full)
 
     @override
-    def parts(self, rows: Sequence[Row]) -> Iterator[Part]:
+    def parts(self, rows: Sequence[Row]) -> Iterator[MicroBatch]:
         """Yield this rank's micro-batches; as many on each rank, since they compute them together."""
         tree = self.unshared is None
         ids = [row.ids for row in rows]
@@ -373,7 +373,7 @@ class ShardedEngine(Engine):
             own = first + self.ranks.rank
             yield self.part(parts[own]) if own < len(parts) else self._filler(parts[0])
 
-    def _filler(self, rows: Sequence[Row]) -> Part:
+    def _filler(self, rows: Sequence[Row]) -> MicroBatch:
         """Return a micro-batch of which nothing is trained."""
         part = self.part(rows)
         nothing_BT = torch.zeros_like(part.batch.mask_BT)

@@ -16,7 +16,7 @@ from verigym.trainers.loss.sdpo import choose_teachers
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reader:
+class MessageReader:
     """The policy's tokenizer: `message` gives the ids of one user message; rows hold `context` tokens."""
 
     message: Callable[[str], list[int]]
@@ -24,7 +24,7 @@ class Reader:
 
 
 def show_teachers(
-    rows: Sequence[Row], episodes: Sequence[Episode], options: Sdpo, reader: Reader
+    rows: Sequence[Row], episodes: Sequence[Episode], options: Sdpo, reader: MessageReader
 ) -> list[Row]:
     """Return the rows with the `teacher` ids of their episode, None if there is nothing to show.
 
@@ -51,7 +51,9 @@ def show_teachers(
     return out
 
 
-def _fitting(turns: list[str], feedback: str | None, room: int, reader: Reader) -> list[int] | None:
+def _fitting(
+    turns: list[str], feedback: str | None, room: int, reader: MessageReader
+) -> list[int] | None:
     """Return the ids of the longest end of the attempt that fits; None if nothing does."""
     for start in range(len(turns) + 1):
         said = []

@@ -39,8 +39,8 @@ from verigym.verifiers.pool_calls import PoolBusy, PoolCalls
 from verigym.verifiers.pool_messages import Loaded
 from verigym.verifiers.pool_queue import HasRoom, PoolQueue, has_room
 from verigym.verifiers.pool_requests import (
-    Call,
     JudgeRequest,
+    PoolCall,
     RequestTimings,
     call_of,
     closed,
@@ -293,7 +293,7 @@ class VerifierPool(PoolCalls):
     ) -> None:
         self.close()
 
-    def _recall(self, cache: VerdictCache, key: bytes, calls: Sequence[Call]) -> None:
+    def _recall(self, cache: VerdictCache, key: bytes, calls: Sequence[PoolCall]) -> None:
         """Give calls their cached verdicts; none before a worker has reported the version."""
         ready = self._known.get(key)
         if ready is None:

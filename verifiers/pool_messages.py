@@ -10,7 +10,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict
 
 
-class Item(msgspec.Struct, array_like=True):
+class PoolItem(msgspec.Struct, array_like=True):
     """One submission to judge."""
 
     task: Task
@@ -22,7 +22,7 @@ class Work(msgspec.Struct):
 
     verifier: str
     params: dict[str, Any]
-    items: list[Item]
+    items: list[PoolItem]
     timeout_s: float = 0.0
     """Seconds for each item; 0 for no limit."""
 
@@ -43,7 +43,7 @@ class Loaded(msgspec.Struct, tag=True):
     """Result of `Verifier.describe`."""
 
 
-class Judged(msgspec.Struct, tag=True):
+class ItemJudged(msgspec.Struct, tag=True):
     """The verdict on the next item."""
 
     verdict: Verdict
@@ -62,7 +62,7 @@ class LoadFailed(msgspec.Struct, tag=True):
     reason: str = "cannot_load"
 
 
-Reply: TypeAlias = Loaded | Judged | Rejected | LoadFailed
+Reply: TypeAlias = Loaded | ItemJudged | Rejected | LoadFailed
 
 encode = msgspec.json.Encoder().encode
 decode_work = msgspec.json.Decoder(Work).decode

@@ -15,11 +15,11 @@ from verigym.errors import RequestError
 from verigym.submission import identity, refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
-from verigym.verifiers.pool_messages import Item, Loaded
+from verigym.verifiers.pool_messages import Loaded, PoolItem
 
 
 @dataclass
-class Call:
+class PoolCall:
     """One submission to judge, with its verdict and history."""
 
     task: Task
@@ -46,7 +46,7 @@ class JudgeRequest:
     verifier: str
     params: dict[str, JSON]
     key: bytes
-    calls: list[Call]
+    calls: list[PoolCall]
     timeout_s: float
     on_verdict: Callable[[int, Verdict], None] | None = None
     """Callback that receives each verdict with its place as soon as it is ready, in whichever
@@ -101,28 +101,28 @@ class RequestTimings:
     seconds: Sequence[float]
 
 
-def call_of(task: Task, submission: JSON, place: int) -> Call:
+def call_of(task: Task, submission: JSON, place: int) -> PoolCall:
     """Return a call ready to be sent, or one with the verdict that `Verifier.verify` gives if it
     cannot be sent."""
     refused = refusal(submission)
     try:
         if refused is not None:
             to_json(task)
-            return Call(task, submission, place=place, verdict=refused)
-        return Call(task, submission, to_json(Item(task, submission)), place)
+            return PoolCall(task, submission, place=place, verdict=refused)
+        return PoolCall(task, submission, to_json(PoolItem(task, submission)), place)
     except RequestError as error:
         unfit = fault(Status.VERIFIER_ERROR, "not_json", str(error))
-        return Call(task, submission, place=place, verdict=unfit)
+        return PoolCall(task, submission, place=place, verdict=unfit)
 
 
-def digest_of(loaded: Loaded, call: Call) -> str:
+def digest_of(loaded: Loaded, call: PoolCall) -> str:
     """Return the digest of the call's verdict. Raises RequestError for a value that is not plain
     data."""
     card = loaded.description
     return identity(card["id"], card["version"], card["params"], call.task, call.submission)
 
 
-def settle(calls: Iterable[Call], verdict: Verdict) -> None:
+def settle(calls: Iterable[PoolCall], verdict: Verdict) -> None:
     """Give `verdict` to the calls that have none."""
     for call in calls:
         if call.verdict is None:

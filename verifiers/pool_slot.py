@@ -21,14 +21,14 @@ from verigym.sandbox.workers.worker import ALONE, MAX_BLAME, Worker
 from verigym.verdict import Status, fault
 from verigym.verifiers.pool_messages import (
     EncodedWork,
-    Judged,
+    ItemJudged,
     Loaded,
     LoadFailed,
     Rejected,
     decode_reply,
     encode,
 )
-from verigym.verifiers.pool_requests import Call, JudgeRequest, closed, late, settle
+from verigym.verifiers.pool_requests import JudgeRequest, PoolCall, closed, late, settle
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class PoolSlot:
         self._load_timeout_s = load_timeout_s
         self._on_free = on_free
         self.request: JudgeRequest | None = None
-        self._todo: deque[Call] = deque()
+        self._todo: deque[PoolCall] = deque()
         self._lost_early = 0
         self._began = 0.0
         self._worker: Worker | None = None
@@ -158,7 +158,7 @@ class PoolSlot:
         request = self.request
         if request is None:
             self._handle_death(OSError("it sent a reply without a request"))
-        elif isinstance(reply, Judged):
+        elif isinstance(reply, ItemJudged):
             now = time.monotonic()
             call = self._todo.popleft()
             call.seconds, self._began = now - self._began, now

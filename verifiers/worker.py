@@ -18,7 +18,7 @@ from verigym.sandbox.workers.frames import FrameChannel
 from verigym.verifier import Verifier
 from verigym.verifiers.deadline import deadline_in
 from verigym.verifiers.pool_messages import (
-    Judged,
+    ItemJudged,
     Loaded,
     LoadFailed,
     Rejected,
@@ -95,4 +95,4 @@ def _judge(work: Work, kept: OrderedDict[bytes, Verifier], reply: Callable[[Repl
     for item in work.items:
         with deadline_in(work.timeout_s):
             verdict = verifier.verify(item.task, item.submission)
-        reply(Judged(verdict))
+        reply(ItemJudged(verdict))

@@ -57,7 +57,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionState:
     """State of a question: its task, a correct reply, and the flag that a reply was given."""
 
     task: Task
@@ -65,7 +65,7 @@ class Asked:
     answered: bool = False
 
 
-class Question(Env[Asked]):
+class Question(Env[QuestionState]):
     """One question and one reply, which `verifier_id` judges; an author writes `ask`.
 
     An action is valid if the verifier could read an answer in it. `max_turns` has no effect: the first
@@ -99,25 +99,27 @@ class Question(Env[Asked]):
         )
 
     @override
-    def initial(self, task: Task) -> Asked:
-        return Asked(task, self.reply(task.reference))
+    def initial(self, task: Task) -> QuestionState:
+        return QuestionState(task, self.reply(task.reference))
 
     @override
-    def observe(self, state: Asked) -> str:
+    def observe(self, state: QuestionState) -> str:
         """Return an empty observation: the prompt says everything."""
         return ""
 
     @override
-    def transition(self, state: Asked, action: str) -> Transition[Asked]:
+    def transition(self, state: QuestionState, action: str) -> Transition[QuestionState]:
         """Take any action as the reply."""
         return Transition(state=replace(state, answered=True), terminated=True, submission=action)
 
     @override
-    def judged(self, moved: Transition[Asked], verdict: Verdict) -> Transition[Asked]:
+    def judged(
+        self, moved: Transition[QuestionState], verdict: Verdict
+    ) -> Transition[QuestionState]:
         return replace(moved, valid=verdict.status is not Status.POLICY_FAULT)
 
     @override
-    def submission(self, state: Asked) -> JSON:
+    def submission(self, state: QuestionState) -> JSON:
         """Return None: a reply that was too long to be read counts as no submission."""
         return ""
 
@@ -126,16 +128,16 @@ class Question(Env[Asked]):
         return 1
 
     @override
-    def key(self, state: Asked) -> JSON:
+    def key(self, state: QuestionState) -> JSON:
         return state.answered
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Return the number that the tag `steps=` of the task gives, 1 without one. An environment overrides
         it by a solver that counts."""
         steps = [int(tag.removeprefix(_STEPS)) for tag in state.task.tags if tag.startswith(_STEPS)]
         return steps[-1] if steps else 1
 
     @override
-    def solve(self, state: Asked) -> str:
+    def solve(self, state: QuestionState) -> str:
         return state.solution

@@ -128,7 +128,7 @@ _MOVE_LABEL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FencedBlock:
     """A complete fenced block: its tag in small letters, its body, and where it stands in the text."""
 
     tag: str
@@ -245,9 +245,9 @@ def move(action: str) -> str:
     return (text[label.end() :] if label else text).strip("*_`\"' ").rstrip(".!").strip("*_`\"' ")
 
 
-def fenced(text: str) -> list[Block]:
+def fenced(text: str) -> list[FencedBlock]:
     """Return the complete fenced Markdown blocks in `text`, in order (rule 6)."""
-    blocks: list[Block] = []
+    blocks: list[FencedBlock] = []
     if "```" not in text and "~~~" not in text:
         return blocks
     at = 0
@@ -258,7 +258,7 @@ def fenced(text: str) -> list[Block]:
         bare = line.rstrip()
         if opening is None:
             found = _opening(bare, start)
-            if isinstance(found, Block):
+            if isinstance(found, FencedBlock):
                 blocks.append(found)
             else:
                 opening = found
@@ -271,7 +271,7 @@ def fenced(text: str) -> list[Block]:
                 text[body : start + end].removesuffix("\n"),
                 text[text.rfind("\n", 0, began) + 1 : began],
             )
-            blocks.append(Block(tag, inside, began, at))
+            blocks.append(FencedBlock(tag, inside, began, at))
             opening = None
     return blocks
 
@@ -283,7 +283,7 @@ def _outdented(body: str, indent: str) -> str:
     return re.sub(rf"^[ \t]{{1,{len(indent)}}}", "", body, flags=re.MULTILINE)
 
 
-def _main(blocks: list[Block], text: str) -> Block:
+def _main(blocks: list[FencedBlock], text: str) -> FencedBlock:
     """Return the last block that does not merely show how to use the one before it."""
     at = len(blocks) - 1
     while at and _SHOWS_USE.search(text[blocks[at - 1].end : blocks[at].start].rstrip()[-200:]):
@@ -303,8 +303,8 @@ def _unclosed(text: str) -> str | None:
     return None
 
 
-def _opening(line: str, start: int) -> tuple[str, str, int] | Block | None:
-    """Return mark, tag and start of a fence that a line opens; a Block if the line also closes it."""
+def _opening(line: str, start: int) -> tuple[str, str, int] | FencedBlock | None:
+    """Return mark, tag and start of a fence that a line opens; a FencedBlock if the line also closes it."""
     marks = list(_MARKS.finditer(line))
     if not marks:
         return None
@@ -320,7 +320,7 @@ def _opening(line: str, start: int) -> tuple[str, str, int] | Block | None:
         tag = word.lower() if word.lower() in _LANGUAGES and rest else ""
         if inside.strip():
             body = rest.strip() if tag else inside.strip()
-            return Block(tag, body, start + marks[0].start(), start + len(line))
+            return FencedBlock(tag, body, start + marks[0].start(), start + len(line))
     return None
 
 

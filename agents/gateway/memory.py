@@ -25,7 +25,7 @@ from verigym.agents.policies.chat_tokens import ChatTokens
 from verigym.agents.policy import Completion
 from verigym.envs.tools.calls import as_text
 from verigym.errors import RequestError
-from verigym.verifiers.tools.read_calls import Call
+from verigym.verifiers.tools.read_calls import ReadCall
 
 _DIGEST_BYTES = 16
 
@@ -136,7 +136,7 @@ class CallMemory:
         elif message.tools:
             written = as_text(
                 *(
-                    Call(one.name, one.arguments if isinstance(one.arguments, dict) else {})
+                    ReadCall(one.name, one.arguments if isinstance(one.arguments, dict) else {})
                     for one in message.tools
                 )
             )

@@ -29,7 +29,7 @@ from verigym.agents.gateway.harness import (
 )
 from verigym.agents.gateway.served import ServedEnv, ServedFault
 from verigym.agents.gateway.session import GatewaySession, new_id
-from verigym.agents.live import Cohort, Live
+from verigym.agents.live import Cohort, LiveEpisode
 from verigym.agents.plan import FaultLimit, Plan
 from verigym.agents.policy import Policy
 from verigym.episode import Episode, Fault, Turn
@@ -147,7 +147,7 @@ class HarnessPlayer:
         return run_harness(self.harness, run, self._stop)
 
     def _finished(
-        self, live: Live, session: GatewaySession, served: ServedEnv, ran: HarnessEnd | None
+        self, live: LiveEpisode, session: GatewaySession, served: ServedEnv, ran: HarnessEnd | None
     ) -> Episode:
         """Judge what the program left, and return the episode. Raises an engine's bug."""
         if session.bug is not None:

@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from verigym.agents.event_loop import EventLoop
-from verigym.agents.http_answer import Answer, BadAnswer
-from verigym.agents.http_connections import Connections
+from verigym.agents.http_answer import BadAnswer, HttpAnswer
+from verigym.agents.http_connections import HostConnections
 from verigym.agents.policies.chat_wire import Reply, error_text, read_reply
 from verigym.agents.policies.thinking import Think
 from verigym.agents.policy import Completion, PolicyRefusal, Request
@@ -116,7 +116,7 @@ class OpenAIPolicy:
             "User-Agent": "verigym",
         }
         try:
-            self._connections = Connections(base_url, headers=headers, limit=concurrency)
+            self._connections = HostConnections(base_url, headers=headers, limit=concurrency)
         except ValueError as error:
             raise RequestError(f"requests to {base_url} cannot be made: {error}") from error
         self._loop = EventLoop("verigym-policy")
@@ -183,7 +183,7 @@ class OpenAIPolicy:
             # Half of a character, which msgspec does not write.
             return json.dumps(fields).encode()
 
-    def _from_status(self, answer: Answer) -> Exception:
+    def _from_status(self, answer: HttpAnswer) -> Exception:
         said = f"{self.base_url} answered {answer.status}: {error_text(answer.body)}"
         if answer.status in _CALLERS_FAULT:
             moved = answer.headers.get("location")

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from verigym.agents.policies.kept_nodes import Nodes
 from verigym.agents.prefix_tree import Ints, common
-from verigym.agents.tree_attention import Call
+from verigym.agents.tree_attention import AttentionCall
 
 _TRUNK_TOKENS = 16
 """A shorter beginning is not worth a matrix product of its own."""
@@ -117,7 +117,7 @@ class Rows:
         self.layer = layer
         return key, value
 
-    def attend(self, call: Call) -> Tensor:
+    def attend(self, call: AttentionCall) -> Tensor:
         """Return the outputs [U, 1, heads, width] of queries [U, heads, 1, width]."""
         key, value = (x[:, :, : self.end + 1] for x in self.own[self.layer])
         heads, rows, _, width = key.shape

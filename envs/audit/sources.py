@@ -23,7 +23,7 @@ from verigym.verifiers.pooled import Pooled
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class AuditSource:
     """One environment to audit. `declares_chance` is False if nobody said what luck earns there."""
 
     name: str
@@ -38,22 +38,22 @@ def find_sources(
     choose: Callable[[Iterable[str]], Iterable[str]],
     timeout_s: float,
     planted: str | None = None,
-) -> Iterator[Source]:
+) -> Iterator[AuditSource]:
     """Yield the environments that `name` means; `choose` finds registered ones by id or pattern."""
     options = {} if planted is None else {"planted": planted}
     if name.startswith(PREFIX):
         for task in task_names(name.removeprefix(PREFIX)):
             made = _raw(task, timeout_s)
-            yield Source(name=f"{PREFIX}{task}", make=made, declares_chance=False)
+            yield AuditSource(name=f"{PREFIX}{task}", make=made, declares_chance=False)
     elif name.startswith("ors+"):
-        yield Source(name=name, make=server_env(*split_address(name)), declares_chance=False)
+        yield AuditSource(name=name, make=server_env(*split_address(name)), declares_chance=False)
     elif Path(name).is_dir():
         folders = find_folders(Path(name))
         env = folders_env(folders, f"verigym/harbor/{slug(Path(name).name)}-v0", whole=True)
-        yield Source(name=name, make=env, declares_chance=False, tasks=len(folders))
+        yield AuditSource(name=name, make=env, declares_chance=False, tasks=len(folders))
     else:
         for one in choose([name]):
-            yield Source(name=one, make=lambda one=one: verigym.make(one, **options))  # type: ignore[misc]
+            yield AuditSource(name=one, make=lambda one=one: verigym.make(one, **options))  # type: ignore[misc]
 
 
 def _raw(task: str, timeout_s: float) -> Callable[[], Env[Any]]:

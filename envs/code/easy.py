@@ -9,8 +9,8 @@ from typing_extensions import override
 
 from verigym.envs.code.family import (
     LISTED,
-    Family,
     Params,
+    ProblemFamily,
     letters,
     listed,
     one_of,
@@ -22,7 +22,7 @@ from verigym.envs.code.family import (
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 
 
-class SumPicked(Family):
+class SumPicked(ProblemFamily):
     """Add the numbers that meet a condition."""
 
     name: ClassVar[str] = "sum-picked"
@@ -61,7 +61,7 @@ class SumPicked(Family):
         return str(total)
 
 
-class MapEach(Family):
+class MapEach(ProblemFamily):
     """Apply one formula to every number."""
 
     name: ClassVar[str] = "map-each"
@@ -87,7 +87,7 @@ class MapEach(Family):
         return " ".join(str((a * number + b) % m) for number in read_listed(stdin))
 
 
-class CountWords(Family):
+class CountWords(ProblemFamily):
     """Count the words of a line that meet a condition."""
 
     name: ClassVar[str] = "count-words"
@@ -128,7 +128,7 @@ class CountWords(Family):
         return str(count)
 
 
-class ShiftLetters(Family):
+class ShiftLetters(ProblemFamily):
     """Move letters along the alphabet."""
 
     name: ClassVar[str] = "shift-letters"
@@ -157,7 +157,7 @@ class ShiftLetters(Family):
         return "".join(moved.get(letter, letter) for letter in stdin.rstrip("\n"))
 
 
-class RankedPick(Family):
+class RankedPick(ProblemFamily):
     """Find the k-th largest or smallest."""
 
     name: ClassVar[str] = "ranked-pick"
@@ -193,7 +193,7 @@ class RankedPick(Family):
         return str(numbers[-k] if p["end"] == "largest" else numbers[k - 1])
 
 
-FAMILIES: tuple[Family, ...] = (
+FAMILIES: tuple[ProblemFamily, ...] = (
     SumPicked(),
     MapEach(),
     CountWords(),

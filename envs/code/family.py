@@ -1,4 +1,4 @@
-"""`Family`: problems that differ in their parameters; `envs/code/{easy,medium,hard}.py` hold them."""
+"""`ProblemFamily`: problems that differ in their parameters; `envs/code/{easy,medium,hard}.py` hold them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verigym.envs.code.program_files import program
 Params: TypeAlias = dict[str, int | str]
 
 
-class Family(ABC):
+class ProblemFamily(ABC):
     """One kind of problem. Everything is a pure function of its arguments.
 
     `answer` is what hidden tests are made with, here in this process; `body` is a program that solves

@@ -13,7 +13,7 @@ from verigym.canonical import JSON
 from verigym.envs.code.program_files import filled
 from verigym.envs.code.slow import FUNCTIONS, LEVELS, Numbers, Slow
 from verigym.envs.code.traced import Solver
-from verigym.question import Ask, Asked, Question
+from verigym.question import Ask, Question, QuestionState
 
 _EASY, _MEDIUM, _HARD = LEVELS[2], LEVELS[4], LEVELS[6]
 
@@ -75,7 +75,7 @@ class Faster(Question):
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        parts: list[Part] = []
+        parts: list[CostPart] = []
         for functions in _SLOTS[level]:
             taken = {part.one.name for part in parts}
             left = [one for one in functions if one.name not in taken]
@@ -98,7 +98,7 @@ class Faster(Question):
         )
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Read the slow function, write the fast one, and run it by hand on the calls."""
         solver = Solver()
         reference: Any = state.task.reference
@@ -114,15 +114,15 @@ class Faster(Question):
 
 
 @dataclass(frozen=True)
-class Part:
+class CostPart:
     """A function with its numbers."""
 
     one: Slow
     numbers: Numbers
 
-    def described(self, rng: np.random.Generator) -> Whole:
+    def described(self, rng: np.random.Generator) -> CostFunction:
         """Return what is asked if this function stands alone."""
-        return Whole(
+        return CostFunction(
             name=self.one.name,
             says=filled(self.one.says, self.numbers),
             takes=self.one.takes,
@@ -134,7 +134,7 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole:
+class CostFunction:
     """A function as it is asked for."""
 
     name: str
@@ -148,7 +148,7 @@ class Whole:
 
 def draw_part(
     rng: np.random.Generator, functions: Sequence[Slow], wants: Callable[[JSON], bool]
-) -> Part:
+) -> CostPart:
     """Draw a function and its numbers; see `Env.wants`."""
     while True:
         one = functions[int(rng.integers(len(functions)))]
@@ -156,15 +156,15 @@ def draw_part(
             name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()
         }
         if wants([one.name, numbers]):
-            return Part(one, numbers)
+            return CostPart(one, numbers)
 
 
-def _join(rng: np.random.Generator, parts: Sequence[Part]) -> Whole:
+def _join(rng: np.random.Generator, parts: Sequence[CostPart]) -> CostFunction:
     """Return one function that gives the values of several, by the name of one."""
     each = [part.described(rng) for part in parts]
     says = ";".join(f'\n- for "{one.name}", {one.says}' for one in each)
     takes = ";".join(f'\n- for "{one.name}", {one.takes}' for one in each)
-    return Whole(
+    return CostFunction(
         name=_TOGETHER,
         says=f"a value that depends on its first argument:{says}",
         takes=f"name, which is one of these {len(each)} strings, and args, a list of the arguments:{takes}",
@@ -175,7 +175,7 @@ def _join(rng: np.random.Generator, parts: Sequence[Part]) -> Whole:
     )
 
 
-def _dispatched(each: Sequence[Whole], sources: Sequence[str]) -> str:
+def _dispatched(each: Sequence[CostFunction], sources: Sequence[str]) -> str:
     """Return a program of several functions and of one that calls the one whose name it is given."""
     cases = []
     for one in each:

@@ -1,6 +1,6 @@
-"""`Wanted`: a function to be written, for the families of `code/functions` (functions_*.py).
+"""`WantedFunction`: a function to be written, for the families of `code/functions` (functions_*.py).
 
-A family is a function of the generator that gives a `Wanted`. `answer` is what hidden tests are made with, here;
+A family is a function of the generator that gives a `WantedFunction`. `answer` is what hidden tests are made with, here;
 the program for the oracle, run in the sandbox alone, is another one (programs/functions).
 """
 
@@ -19,7 +19,7 @@ Arguments = Callable[[np.random.Generator, int], list[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class WantedFunction:
     """A function to be written. `arguments(rng, size)` draws the arguments of a call of about that size."""
 
     signature: str

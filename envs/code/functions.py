@@ -14,7 +14,7 @@ from verigym.env import Draft
 from verigym.envs.code import functions_easy, functions_hard, functions_medium
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object
 from verigym.envs.code.follow import Program
-from verigym.envs.code.function_family import Wanted
+from verigym.envs.code.function_family import WantedFunction
 from verigym.envs.code.traced import Solver
 
 _EASY, _MEDIUM, _HARD = (
@@ -22,7 +22,7 @@ _EASY, _MEDIUM, _HARD = (
     functions_medium.FAMILIES,
     functions_hard.FAMILIES,
 )
-Family: TypeAlias = Callable[[np.random.Generator], Wanted]
+Family: TypeAlias = Callable[[np.random.Generator], WantedFunction]
 SLOTS: dict[int, tuple[tuple[Family, ...], ...]] = {
     1: ((functions_easy.keep_between, functions_easy.trimmed),),
     2: (_EASY,),
@@ -79,7 +79,7 @@ class Functions(Attempts):
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        parts: list[Part] = []
+        parts: list[FunctionPart] = []
         for families in SLOTS[level]:
             taken = {part.family for part in parts}
             left = [family for family in families if family not in taken]
@@ -120,7 +120,7 @@ class Functions(Attempts):
 
 
 @dataclass(frozen=True)
-class Part:
+class FunctionPart:
     """A function to be written, with its tests."""
 
     family: Family
@@ -139,13 +139,13 @@ class Part:
 
 def _draw(
     rng: np.random.Generator, families: Sequence[Family], wants: Callable[[JSON], bool]
-) -> Part:
+) -> FunctionPart:
     """Draws on until the calls have several answers, so that none can be guessed."""
     while True:
         family = families[int(rng.integers(len(families)))]
         wanted = family(rng)
         essence: JSON = [wanted.name, dict(wanted.values)]
-        part = Part(family, wanted.signature, wanted.statement, wanted.source, essence, [])
+        part = FunctionPart(family, wanted.signature, wanted.statement, wanted.source, essence, [])
         if not wants(part.essence):
             continue
         tests = [_example(wanted, rng, size) for size in _EXAMPLE_SIZES]
@@ -160,7 +160,7 @@ def _draw(
             return replace(part, tests=tests)
 
 
-def _join(rng: np.random.Generator, parts: Sequence[Part]) -> Part:
+def _join(rng: np.random.Generator, parts: Sequence[FunctionPart]) -> FunctionPart:
     """Return one function that is asked for the values of several."""
     functions = "\n\n\n".join(part.source.strip() for part in parts)
     table = ", ".join(f'"{part.name}": {part.name}' for part in parts)
@@ -184,12 +184,14 @@ def _join(rng: np.random.Generator, parts: Sequence[Part]) -> Part:
     )
 
 
-def _test(wanted: Wanted, rng: np.random.Generator, size: int, *, visible: bool) -> dict[str, Any]:
+def _test(
+    wanted: WantedFunction, rng: np.random.Generator, size: int, *, visible: bool
+) -> dict[str, Any]:
     args = wanted.arguments(rng, size)
     return {"args": args, "result": wanted.answer(*args), "visible": visible}
 
 
-def _example(wanted: Wanted, rng: np.random.Generator, size: int) -> dict[str, Any]:
+def _example(wanted: WantedFunction, rng: np.random.Generator, size: int) -> dict[str, Any]:
     """A visible call, drawn again until it is short."""
     while True:
         test = _test(wanted, rng, size, visible=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from verigym.envs.code.family import one_of, whole, wholes
-from verigym.envs.code.function_family import Wanted, some_words
+from verigym.envs.code.function_family import WantedFunction, some_words
 
 
-def keep_between(rng: np.random.Generator) -> Wanted:
+def keep_between(rng: np.random.Generator) -> WantedFunction:
     """Filter and move numbers."""
     low, more = whole(rng, -9, 5), whole(rng, 1, 9)
     high = low + whole(rng, 4, 15)
-    return Wanted(
+    return WantedFunction(
         signature="keep_between(nums: list[int]) -> list[int]",
         statement=f"Return the numbers from {low} to {high}, both included, in their original order, each "
         f"increased by {more}.",
@@ -22,12 +22,12 @@ def keep_between(rng: np.random.Generator) -> Wanted:
     )
 
 
-def every_nth(rng: np.random.Generator) -> Wanted:
+def every_nth(rng: np.random.Generator) -> WantedFunction:
     """Change every n-th letter of a text."""
     n, sign = whole(rng, 2, 5), one_of(rng, "-.*+")
     drop = bool(whole(rng, 0, 1))
     what = "left out" if drop else f"replaced by {sign}"
-    return Wanted(
+    return WantedFunction(
         signature="every_nth(text: str) -> str",
         statement=f"The text has lower-case letters and spaces. Number its letters from 1, without counting "
         f"spaces. Return the text with every letter whose number is divisible by {n} {what}.",
@@ -43,10 +43,10 @@ def _every_nth(text: str, n: int, sign: str) -> str:
     return "".join(sign if i in changed else c for i, c in enumerate(text))
 
 
-def trimmed(rng: np.random.Generator) -> Wanted:
+def trimmed(rng: np.random.Generator) -> WantedFunction:
     """Sum without the extremes."""
     low, high = whole(rng, 0, 3), whole(rng, 0, 3)
-    return Wanted(
+    return WantedFunction(
         signature="trimmed(nums: list[int]) -> int",
         statement=f"Return the sum of {_left(low, high)}; return -1 if there are fewer than "
         f"{low + high + 1} numbers. Equal numbers are counted one by one.",
@@ -72,11 +72,11 @@ def _trimmed(nums: list[int], low: int, high: int) -> int:
     return sum(rest)
 
 
-def price_text(rng: np.random.Generator) -> Wanted:
+def price_text(rng: np.random.Generator) -> WantedFunction:
     """Write an amount of coins."""
     names = [("crown", "penny"), ("mark", "groat"), ("dollar", "dime")][whole(rng, 0, 2)]
     each, join = whole(rng, 6, 24), one_of(rng, (", ", " + ", "/"))
-    return Wanted(
+    return WantedFunction(
         signature="price_text(amount: int) -> str",
         statement=f"Write a price as text. The amount is given in the small coin, the {names[1]}; {each} of them are "
         f"worth one large coin, the {names[0]}. Use as many large coins as possible, and the form "
@@ -102,11 +102,11 @@ def one_of_numbers(rng: np.random.Generator, numbers: list[int]) -> int:
     return numbers[whole(rng, 0, len(numbers) - 1)]
 
 
-def pair_sums(rng: np.random.Generator) -> Wanted:
+def pair_sums(rng: np.random.Generator) -> WantedFunction:
     """Combine two lists item by item."""
     a, b, rest = whole(rng, 1, 5), whole(rng, 2, 6), one_of(rng, ("left out", "kept as they are"))
     kept = rest != "left out"
-    return Wanted(
+    return WantedFunction(
         signature="pair_sums(first: list[int], second: list[int]) -> list[int]",
         statement=f"Return the list that has at each position {a} times the number in first plus {b} times the "
         f"number in second. Numbers of the longer list that have no partner in the other are {rest}.",

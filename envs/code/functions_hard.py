@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from verigym.envs.code.family import letters, one_of, whole, wholes
-from verigym.envs.code.function_family import Wanted, some_words
+from verigym.envs.code.function_family import WantedFunction, some_words
 
 
-def grid_paths(rng: np.random.Generator) -> Wanted:
+def grid_paths(rng: np.random.Generator) -> WantedFunction:
     """Count ways through a grid."""
     turns, modulus = whole(rng, 1, 4), (97, 997, 10007)[whole(rng, 0, 2)]
-    return Wanted(
+    return WantedFunction(
         signature="grid_paths(grid: list[str]) -> int",
         statement="The strings are the rows of a grid, all of the same length; # is a wall, . is free. A path goes from the "
         "top left cell to the bottom right cell over free cells. Each step goes one cell right or one cell down, "
@@ -52,11 +52,11 @@ def _grid_paths(grid: list[str], turns: int) -> int:
     return sum(count for (y, x, _, _), count in ways.items() if (y, x) == (h - 1, w - 1))
 
 
-def unpacked(rng: np.random.Generator) -> Wanted:
+def unpacked(rng: np.random.Generator) -> WantedFunction:
     """Unpack a nested form of a text."""
     back, most = bool(whole(rng, 0, 1)), whole(rng, 12, 40)
     way = ", with every second copy (the second, the fourth, ...) reversed" if back else ""
-    return Wanted(
+    return WantedFunction(
         signature="unpacked(form: list) -> str",
         statement="A form is a list of strings and of pairs [n, form], where n is a whole number from 0 to 9. It stands for a "
         f"text: its parts, joined in order, where a pair stands for n copies of the text of its form{way}. Return "
@@ -89,12 +89,12 @@ def _unpacked(form: list[Any], back: bool) -> str:
     return "".join(pieces)
 
 
-def choices(rng: np.random.Generator) -> Wanted:
+def choices(rng: np.random.Generator) -> WantedFunction:
     """List the subsets with a sum."""
     size, how = whole(rng, 2, 3), one_of(rng, ("exactly", "at most"))
     first = whole(rng, 3, 9)
     test = "==" if how == "exactly" else "<="
-    return Wanted(
+    return WantedFunction(
         signature="choices(prices: list[int], money: int) -> list[list[int]]",
         statement=f"Return all ways to choose {size} of the prices, at different positions, that cost {how} money in total. "
         "Each way is the list of its prices in ascending order. Sort the ways in ascending order and give equal "
@@ -120,11 +120,11 @@ def _choices(prices: list[int], money: int, size: int, exactly: bool) -> list[li
     return sorted(found)
 
 
-def word_chain(rng: np.random.Generator) -> Wanted:
+def word_chain(rng: np.random.Generator) -> WantedFunction:
     """Find the longest chain of words."""
     longer, turned, k = whole(rng, 0, 3), bool(whole(rng, 0, 1)), whole(rng, 1, 3)
     meet = "last letter of the word before" if not turned else "first letter of the word before"
-    return Wanted(
+    return WantedFunction(
         signature="word_chain(words: list[str]) -> int",
         statement="A chain is a selection of words in the order of the list; words may be skipped. Each word of a chain but the "
         f"first begins with the {meet} and is {_no_longer(longer)}. "
@@ -157,7 +157,7 @@ def _word_chain(words: tuple[str, ...], longer: int, end: int) -> int:
     return max(longest, default=0)
 
 
-def spreading(rng: np.random.Generator) -> Wanted:
+def spreading(rng: np.random.Generator) -> WantedFunction:
     """Let fire spread."""
     steps, dry, around = whole(rng, 2, 5), whole(rng, 3, 7), bool(whole(rng, 0, 1))
     cells = (
@@ -165,7 +165,7 @@ def spreading(rng: np.random.Generator) -> Wanted:
         if around
         else "cells that share a side with it"
     )
-    return Wanted(
+    return WantedFunction(
         signature="spreading(wood: list[list[int]]) -> int",
         statement="The lists are the rows of a forest, all of the same length; each number is the dampness of a cell, from 0 to 9. "
         f"Cells with dampness 0 burn from the start. The neighbours of a cell are the {cells}. Each minute, a cell "

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from verigym.envs.code.family import one_of, whole, wholes
-from verigym.envs.code.function_family import Wanted, some_words
+from verigym.envs.code.function_family import WantedFunction, some_words
 
 
-def grouped(rng: np.random.Generator) -> Wanted:
+def grouped(rng: np.random.Generator) -> WantedFunction:
     """Group numbers by a remainder."""
     m, what = whole(rng, 2, 6), one_of(rng, ("sum", "largest", "count"))
     says = {"sum": "the sum", "largest": "the largest", "count": "the number"}[what]
     code = {"sum": "sum", "largest": "max", "count": "len"}[what]
     functions: dict[str, Callable[[list[int]], int]] = {"sum": sum, "largest": max, "count": len}
-    return Wanted(
+    return WantedFunction(
         signature="grouped(nums: list[int]) -> dict[str, int]",
         statement=f"Group the numbers by their remainder when divided by {m}, which is from 0 to {m - 1} for "
         f"negative numbers, too. Return a dictionary that maps each remainder that occurs, as a string, to "
@@ -33,11 +33,11 @@ def grouped(rng: np.random.Generator) -> Wanted:
     )
 
 
-def dealt(rng: np.random.Generator) -> Wanted:
+def dealt(rng: np.random.Generator) -> WantedFunction:
     """Deal cards to players."""
     players, hand, back = whole(rng, 2, 4), whole(rng, 1, 3), bool(whole(rng, 0, 1))
     way = "from the last player back to the first" if back else "from the first player to the last"
-    return Wanted(
+    return WantedFunction(
         signature="dealt(cards: list[str]) -> list[list[str]]",
         statement=f"Cards are dealt from the front of the list to {players} players, {hand} at a time to each player "
         f"in turn, {way}, in as many rounds as it takes until no card is left; the last player to get cards may "
@@ -52,12 +52,12 @@ def dealt(rng: np.random.Generator) -> Wanted:
     )
 
 
-def long_runs(rng: np.random.Generator) -> Wanted:
+def long_runs(rng: np.random.Generator) -> WantedFunction:
     """Find runs of equal letters."""
     least, want = whole(rng, 1, 3), one_of(rng, ("place", "length"))
     most = least + whole(rng, 1, 3)
     says = "the index at which it begins" if want == "place" else "its length"
-    return Wanted(
+    return WantedFunction(
         signature="long_runs(text: str) -> list[list]",
         statement="A run is a sequence of equal letters that is not part of a longer one. Return a list that has, "
         f"for each run of {least} to {most} letters from left to right, the list of its letter and {says}.",
@@ -80,11 +80,11 @@ def _long_runs(text: str, lengths: range, want: str) -> list[list[Any]]:
     return out
 
 
-def best_window(rng: np.random.Generator) -> Wanted:
+def best_window(rng: np.random.Generator) -> WantedFunction:
     """Find a window."""
     width, last, most = whole(rng, 2, 4), bool(whole(rng, 0, 1)), bool(whole(rng, 0, 1))
     which, tie = ("largest" if most else "smallest"), ("last" if last else "first")
-    return Wanted(
+    return WantedFunction(
         signature="best_window(nums: list[int]) -> int",
         statement=f"Return the index at which the {width} consecutive numbers with the {which} sum begin; if there are "
         f"several such places, the {tie} one. Return -1 if there are fewer than {width} numbers.",
@@ -106,10 +106,10 @@ def _best_window(nums: list[int], width: int, last: bool, most: bool) -> int:
     return found[-1 if last else 0]
 
 
-def weighted_sum(rng: np.random.Generator) -> Wanted:
+def weighted_sum(rng: np.random.Generator) -> WantedFunction:
     """Add up a nested list, by depth."""
     k, empty = whole(rng, 2, 4), whole(rng, 1, 9)
-    return Wanted(
+    return WantedFunction(
         signature="weighted_sum(tree: list) -> int",
         statement="A tree is a list of whole numbers and trees. Return its weight: the sum of its numbers, plus "
         f"{k} times the weight of each tree in it. An empty tree weighs {empty}.",
@@ -137,11 +137,11 @@ def _weight(tree: list[Any], k: int, empty: int) -> int:
     return total
 
 
-def ranked(rng: np.random.Generator) -> Wanted:
+def ranked(rng: np.random.Generator) -> WantedFunction:
     """Sort words by two rules."""
     letter, down, third = one_of(rng, "aeiou"), bool(whole(rng, 0, 1)), whole(rng, 2, 6)
     order = "most often" if down else "least often"
-    return Wanted(
+    return WantedFunction(
         signature="ranked(words: list[str]) -> list[str]",
         statement=f"Sort the words by how often they hold the letter '{letter}', the {order} first; words that hold it "
         "equally often by length, the shortest first; and words of the same length alphabetically. Return the first "
@@ -165,11 +165,11 @@ _TOWNS = (
 )
 
 
-def turned_round(rng: np.random.Generator) -> Wanted:
+def turned_round(rng: np.random.Generator) -> WantedFunction:
     """Turn a dictionary round."""
     least, reverse, k = whole(rng, 1, 3), bool(whole(rng, 0, 1)), whole(rng, 1, 3)
     order = "in reverse alphabetical order" if reverse else "in alphabetical order"
-    return Wanted(
+    return WantedFunction(
         signature="turned_round(homes: dict[str, str]) -> dict[str, list[str]]",
         statement="The keys are names of people, the values are the towns where they live. "
         f"{f'Ignore names of fewer than {k} letters. ' if k > 1 else ''}Return a dictionary that maps each town "

@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from verigym.envs.code.family import (
     LISTED,
-    Family,
     Params,
+    ProblemFamily,
     letters,
     listed,
     one_of,
@@ -27,7 +27,7 @@ _MOVES = {
 }
 
 
-class GridWalk(Family):
+class GridWalk(ProblemFamily):
     """Shortest way through a grid, breaking a few walls."""
 
     name: ClassVar[str] = "grid-walk"
@@ -98,7 +98,7 @@ class GridWalk(Family):
         return "-1"
 
 
-class CoinWays(Family):
+class CoinWays(ProblemFamily):
     """Count the ways to pay."""
 
     name: ClassVar[str] = "coin-ways"
@@ -157,7 +157,7 @@ class CoinWays(Family):
         return " ".join(str(ways(amount, len(coins)) % int(p["modulus"])) for amount in amounts)
 
 
-class SpacedChoice(Family):
+class SpacedChoice(ProblemFamily):
     """Choose numbers that are not too near to each other."""
 
     name: ClassVar[str] = "spaced-choice"
@@ -189,7 +189,7 @@ class SpacedChoice(Family):
         return str(earns[0])
 
 
-class StackMachine(Family):
+class StackMachine(ProblemFamily):
     """Run a small stack machine."""
 
     name: ClassVar[str] = "stack-machine"
@@ -253,7 +253,7 @@ class StackMachine(Family):
         return " ".join(map(str, stack)) or "empty"
 
 
-class EditCost(Family):
+class EditCost(ProblemFamily):
     """Turn one word into another at least cost."""
 
     name: ClassVar[str] = "edit-cost"
@@ -303,7 +303,7 @@ class EditCost(Family):
         return str(cost(0, 0))
 
 
-FAMILIES: tuple[Family, ...] = (
+FAMILIES: tuple[ProblemFamily, ...] = (
     GridWalk(),
     CoinWays(),
     SpacedChoice(),

@@ -20,7 +20,7 @@ Model = Callable[[Sequence[int]], list[int]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class DrawnModule:
     """One module. `logic` stands between the ports and `endmodule`; outputs named in `stored` are regs."""
 
     says: str
@@ -48,7 +48,7 @@ def pick(rng: np.random.Generator, choices: Sequence[str]) -> str:
     return choices[int(rng.integers(len(choices)))]
 
 
-def gates(rng: np.random.Generator) -> Drawn:
+def gates(rng: np.random.Generator) -> DrawnModule:
     """Return a formula of gates."""
     words, signs, names = ("AND", "OR", "XOR"), ("&", "|", "^"), "abcd"
     parts = []
@@ -73,7 +73,7 @@ def gates(rng: np.random.Generator) -> Drawn:
         a, b, c, d = (given["abcd".index(name)] ^ negated for name, negated in parts)
         return [apply(ops[1], apply(ops[0], a, b), apply(ops[2], c, d))]
 
-    return Drawn(
+    return DrawnModule(
         says=f"y = {formula(words, 'NOT ')}, where NOT is applied first.",
         inputs=[(name, 1) for name in names],
         outputs=[("y", 1)],
@@ -83,11 +83,11 @@ def gates(rng: np.random.Generator) -> Drawn:
     )
 
 
-def truth(rng: np.random.Generator) -> Drawn:
+def truth(rng: np.random.Generator) -> DrawnModule:
     """A truth table."""
     ones = sorted(int(n) for n in rng.permutation(8)[: whole(rng, 2, 5)])
     table = sum(1 << n for n in ones)
-    return Drawn(
+    return DrawnModule(
         says=f"y is 1 if the number a is one of {', '.join(map(str, ones))}, and 0 otherwise.",
         inputs=[("a", 3)],
         outputs=[("y", 1)],
@@ -97,14 +97,14 @@ def truth(rng: np.random.Generator) -> Drawn:
     )
 
 
-def mux(rng: np.random.Generator) -> Drawn:
+def mux(rng: np.random.Generator) -> DrawnModule:
     """A multiplexer whose last choices are missing."""
     count, width = whole(rng, 3, 6), whole(rng, 2, 12)
     other = whole(rng, 0, (1 << width) - 1)
     bits = 2 if count < 4 else 3
     names = [f"d{n}" for n in range(count)]
     rows = "\n".join(f"      {n}: y = {name};" for n, name in enumerate(names))
-    return Drawn(
+    return DrawnModule(
         says=f"y is d0 if sel is 0, d1 if sel is 1, and so on up to {names[-1]}; if sel is larger, y is {other}.",
         inputs=[("sel", bits), *((name, width) for name in names)],
         outputs=[("y", width)],
@@ -115,7 +115,7 @@ def mux(rng: np.random.Generator) -> Drawn:
     )
 
 
-def parity(rng: np.random.Generator) -> Drawn:
+def parity(rng: np.random.Generator) -> DrawnModule:
     """Parity and the number of ones."""
     width, odd = whole(rng, 4, 16), whole(rng, 0, 1)
     kind = "odd" if odd else "even"
@@ -126,7 +126,7 @@ def parity(rng: np.random.Generator) -> Drawn:
         ones = given[0].bit_count()
         return [ones % 2 ^ odd, ones]
 
-    return Drawn(
+    return DrawnModule(
         says=f"p is a parity bit: the number of ones in a and p together is {kind}. n is the number of ones in a.",
         inputs=[("a", width)],
         outputs=[("p", 1), ("n", bits)],
@@ -136,7 +136,7 @@ def parity(rng: np.random.Generator) -> Drawn:
     )
 
 
-def adder(rng: np.random.Generator) -> Drawn:
+def adder(rng: np.random.Generator) -> DrawnModule:
     """An adder or a subtracter."""
     width, minus = whole(rng, 3, 16), bool(rng.integers(2))
     mask = (1 << width) - 1
@@ -152,7 +152,7 @@ def adder(rng: np.random.Generator) -> Drawn:
         else f"s = a + b + cin modulo 2**{width}, and cout is the carry out."
     )
     sign = "-" if minus else "+"
-    return Drawn(
+    return DrawnModule(
         says=says,
         inputs=[("a", width), ("b", width), ("cin", 1)],
         outputs=[("s", width), ("cout", 1)],
@@ -162,7 +162,7 @@ def adder(rng: np.random.Generator) -> Drawn:
     )
 
 
-def decoder(rng: np.random.Generator) -> Drawn:
+def decoder(rng: np.random.Generator) -> DrawnModule:
     """A decoder, with outputs that are active high or low."""
     bits, low = whole(rng, 2, 4), bool(rng.integers(2))
     width = 1 << bits
@@ -173,7 +173,7 @@ def decoder(rng: np.random.Generator) -> Drawn:
         return [hot ^ full if low else hot]
 
     active, idle = (0, 1) if low else (1, 0)
-    return Drawn(
+    return DrawnModule(
         says=f"If en is 1, bit number a of y is {active} and all other bits are {idle}; if en is 0, all bits "
         f"of y are {idle}.",
         inputs=[("a", bits), ("en", 1)],
@@ -184,7 +184,7 @@ def decoder(rng: np.random.Generator) -> Drawn:
     )
 
 
-def gray(rng: np.random.Generator) -> Drawn:
+def gray(rng: np.random.Generator) -> DrawnModule:
     """Gray code, either way."""
     width, back = whole(rng, 4, 14), bool(rng.integers(2))
 
@@ -202,7 +202,7 @@ def gray(rng: np.random.Generator) -> Drawn:
     if back:
         logic = "\n".join(f"  assign y[{n}] = ^(a >> {n});" for n in range(width))
     says = "a is a number in reflected Gray code; y is the same number in binary."
-    return Drawn(
+    return DrawnModule(
         says=says
         if back
         else "y is the reflected Gray code of the number a, that is, a ^ (a >> 1).",
@@ -214,7 +214,7 @@ def gray(rng: np.random.Generator) -> Drawn:
     )
 
 
-def priority(rng: np.random.Generator) -> Drawn:
+def priority(rng: np.random.Generator) -> DrawnModule:
     """A priority encoder."""
     width, highest = whole(rng, 5, 16), bool(rng.integers(2))
     bits = (width - 1).bit_length()
@@ -226,7 +226,7 @@ def priority(rng: np.random.Generator) -> Drawn:
         at = a.bit_length() - 1 if highest else (a & -a).bit_length() - 1
         return [max(at, 0), int(a != 0)]
 
-    return Drawn(
+    return DrawnModule(
         says=f"y is the index of the {'highest' if highest else 'lowest'} bit of a that is 1, and v is 1. If a "
         "is 0, y and v are 0.",
         inputs=[("a", width)],
@@ -238,7 +238,7 @@ def priority(rng: np.random.Generator) -> Drawn:
     )
 
 
-def rotate(rng: np.random.Generator) -> Drawn:
+def rotate(rng: np.random.Generator) -> DrawnModule:
     """A rotation by a number of places."""
     bits = whole(rng, 2, 4)
     width, left = 1 << bits, bool(rng.integers(2))
@@ -251,7 +251,7 @@ def rotate(rng: np.random.Generator) -> Drawn:
 
     way = "left" if left else "right"
     one, other = ("<<", ">>") if left else (">>", "<<")
-    return Drawn(
+    return DrawnModule(
         says=f"y is a, rotated {way} by n bits.",
         inputs=[("a", width), ("n", bits)],
         outputs=[("y", width)],
@@ -261,7 +261,7 @@ def rotate(rng: np.random.Generator) -> Drawn:
     )
 
 
-def compare(rng: np.random.Generator) -> Drawn:
+def compare(rng: np.random.Generator) -> DrawnModule:
     """A comparison of two numbers, with or without a sign."""
     width, signed = whole(rng, 4, 12), bool(rng.integers(2))
     half = 1 << width - 1
@@ -272,7 +272,7 @@ def compare(rng: np.random.Generator) -> Drawn:
 
     a, b = ("$signed(a)", "$signed(b)") if signed else ("a", "b")
     kind = "two's complement numbers" if signed else "unsigned numbers"
-    return Drawn(
+    return DrawnModule(
         says=f"a and b are {kind}. gt is 1 if a is greater than b, else 0; least is the smaller of the two.",
         inputs=[("a", width), ("b", width)],
         outputs=[("gt", 1), ("least", width)],
@@ -282,7 +282,7 @@ def compare(rng: np.random.Generator) -> Drawn:
     )
 
 
-def edges(rng: np.random.Generator) -> Drawn:
+def edges(rng: np.random.Generator) -> DrawnModule:
     """A detector of edges."""
     kind = pick(rng, ("rising", "falling", "any"))
     width = whole(rng, 1, 8)
@@ -298,7 +298,7 @@ def edges(rng: np.random.Generator) -> Drawn:
         return [state["y"]]
 
     edge = {"rising": "from 0 to 1", "falling": "from 1 to 0", "any": "in either direction"}[kind]
-    return Drawn(
+    return DrawnModule(
         says=f"At each rising edge of clk, each bit of y becomes 1 if the same bit of a has changed {edge} "
         "since the rising edge before, else 0. If rst is 1 at a rising edge, y becomes 0 instead, and a counts as "
         "0 when the next edge compares with this one.",

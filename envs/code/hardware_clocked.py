@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from verigym.envs.code.hardware import Drawn, pick, whole
+from verigym.envs.code.hardware import DrawnModule, pick, whole
 from verigym.envs.code.program_files import fill_logic
 
 
-def counter(rng: np.random.Generator) -> Drawn:
+def counter(rng: np.random.Generator) -> DrawnModule:
     """A counter that wraps at a number of its own."""
     top = whole(rng, 5, 40)
     start = whole(rng, 0, 4)
@@ -28,7 +28,7 @@ def counter(rng: np.random.Generator) -> Drawn:
 
     way = f"down by one, and from 0 to {top}" if down else f"up by one, and from {top} to 0"
     step = f"q == 0 ? {top} : q - 1" if down else f"q == {top} ? 0 : q + 1"
-    return Drawn(
+    return DrawnModule(
         says=f"At each rising edge of clk: if rst is 1, q becomes {start}; else if en is 1, q counts {way}; else q "
         f"keeps its value. last is 1 while q is {0 if down else top}, else 0.",
         inputs=[("rst", 1), ("en", 1)],
@@ -41,7 +41,7 @@ def counter(rng: np.random.Generator) -> Drawn:
     )
 
 
-def shifter(rng: np.random.Generator) -> Drawn:
+def shifter(rng: np.random.Generator) -> DrawnModule:
     """A shift register that can be loaded."""
     width, left = whole(rng, 4, 12), bool(rng.integers(2))
     loads_first = bool(rng.integers(2))
@@ -66,7 +66,7 @@ def shifter(rng: np.random.Generator) -> Drawn:
     says = "; else ".join(cases if loads_first else cases[::-1])
     rows = [("load", "d"), ("shift", moved)]
     first, second = rows if loads_first else rows[::-1]
-    return Drawn(
+    return DrawnModule(
         says=f"At each rising edge of clk: if rst is 1, q becomes 0; else {says}; else q keeps its value.",
         inputs=[("rst", 1), ("load", 1), ("shift", 1), ("bit_in", 1), ("d", width)],
         outputs=[("q", width)],
@@ -94,7 +94,7 @@ _OPERATIONS = (
 )
 
 
-def alu(rng: np.random.Generator) -> Drawn:
+def alu(rng: np.random.Generator) -> DrawnModule:
     """An arithmetic unit with operations in a drawn order."""
     width = whole(rng, 4, 16)
     chosen = [int(n) for n in rng.permutation(len(_OPERATIONS))[:6]]
@@ -111,7 +111,7 @@ def alu(rng: np.random.Generator) -> Drawn:
 
     says = "; ".join(f"{n}: {_OPERATIONS[which][0]}" for n, which in enumerate(chosen))
     rows = "\n".join(f"      {n}: y = {_OPERATIONS[w][1]};" for n, w in enumerate(chosen))
-    return Drawn(
+    return DrawnModule(
         says=f"op selects the value of y, modulo 2**{width}: {says}; 6 or 7: 0. zero is 1 if y is 0, else 0; "
         "negative is the highest bit of y.",
         inputs=[("op", 3), ("a", width), ("b", width)],
@@ -123,7 +123,7 @@ def alu(rng: np.random.Generator) -> Drawn:
     )
 
 
-def detector(rng: np.random.Generator) -> Drawn:
+def detector(rng: np.random.Generator) -> DrawnModule:
     """A detector of a bit pattern in a stream."""
     size = whole(rng, 4, 6)
     pattern = whole(rng, 1, (1 << size) - 2)
@@ -155,7 +155,7 @@ def detector(rng: np.random.Generator) -> Drawn:
 
     again = "" if overlap else "\n      if (hit) count <= 0;"
     shared = "may be part of the next match, too" if overlap else "cannot be part of the next match"
-    return Drawn(
+    return DrawnModule(
         says=f"At each rising edge of clk at which en is 1, the bit bit_in arrives, and y becomes 1 if the last "
         f"{size} bits that arrived since the reset are {pattern:0{size}b} (the oldest bit first), else 0. At an edge "
         f"at which en is 0, no bit arrives and y becomes 0. The bits of a match {shared}. If rst is 1 at an edge, "
@@ -178,7 +178,7 @@ def detector(rng: np.random.Generator) -> Drawn:
     )
 
 
-def lfsr(rng: np.random.Generator) -> Drawn:
+def lfsr(rng: np.random.Generator) -> DrawnModule:
     """A feedback shift register with drawn taps."""
     width = whole(rng, 5, 12)
     taps = sorted({width - 1, *(int(n) for n in rng.permutation(width - 1)[: whole(rng, 1, 3)])})
@@ -195,7 +195,7 @@ def lfsr(rng: np.random.Generator) -> Drawn:
         return [q[0]]
 
     bits = " ^ ".join(f"q[{tap}]" for tap in taps)
-    return Drawn(
+    return DrawnModule(
         says=f"At each rising edge of clk: if rst is 1, q becomes {first}; else if en is 1, q shifts left by one bit "
         f"and its lowest bit becomes {bits}, with the bits before the shift; else q keeps its value.",
         inputs=[("rst", 1), ("en", 1)],
@@ -208,7 +208,7 @@ def lfsr(rng: np.random.Generator) -> Drawn:
     )
 
 
-def accumulator(rng: np.random.Generator) -> Drawn:
+def accumulator(rng: np.random.Generator) -> DrawnModule:
     """An accumulator that stops at the ends of its range."""
     width = whole(rng, 6, 10)
     top = (1 << width - 1) - 1 - whole(rng, 0, 3)
@@ -230,7 +230,7 @@ def accumulator(rng: np.random.Generator) -> Drawn:
             q[0] = min(max(q[0] + step, bottom), top)
         return [q[0] & (1 << width) - 1, int(q[0] in (top, bottom))]
 
-    return Drawn(
+    return DrawnModule(
         says=f"q and d are two's complement numbers. At each rising edge of clk: if rst is 1, q becomes 0; else if "
         f"en is 1, q becomes q + d, but {top} if that is greater than {top} and {bottom} if it is less than {bottom}; "
         f"else q keeps its value. full is 1 while q is {top} or {bottom}, else 0.",
@@ -245,7 +245,7 @@ def accumulator(rng: np.random.Generator) -> Drawn:
     )
 
 
-def machine(rng: np.random.Generator) -> Drawn:
+def machine(rng: np.random.Generator) -> DrawnModule:
     """A Moore machine with a drawn table."""
     count = whole(rng, 4, 6)
     table = rng.integers(count, size=(count, 2)).tolist()
@@ -268,7 +268,7 @@ def machine(rng: np.random.Generator) -> Drawn:
     )
     moves = "\n".join(f"        {n}: s <= x ? {row[1]} : {row[0]};" for n, row in enumerate(table))
     shows = "\n".join(f"      {n}: y = {out};" for n, out in enumerate(outs))
-    return Drawn(
+    return DrawnModule(
         says=f"A Moore machine: its state decides y, and changes at each rising edge of clk. {says}. If rst is 1 at "
         f"an edge, it goes to S{first}.",
         inputs=[("rst", 1), ("x", 1)],
@@ -281,7 +281,7 @@ def machine(rng: np.random.Generator) -> Drawn:
     )
 
 
-def fifo(rng: np.random.Generator) -> Drawn:
+def fifo(rng: np.random.Generator) -> DrawnModule:
     """A queue of four words."""
     width = whole(rng, 3, 12)
     both = pick(rng, ("pop", "both"))
@@ -304,7 +304,7 @@ def fifo(rng: np.random.Generator) -> Drawn:
     if both == "pop":
         rule = "nothing is pushed"
     guard = " && !pop" if both == "pop" else ""
-    return Drawn(
+    return DrawnModule(
         says=f"A queue of at most 4 words. At each rising edge of clk: if rst is 1, the queue becomes empty; else if "
         f"push is 1, d is added at its end unless it was full before the edge, and if pop is 1, its first word is "
         f"removed unless it was empty before the edge. If push and pop are both 1, {rule}. head is the first word, or "

@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from verigym.envs.code.family import (
     LISTED,
-    Family,
     Params,
+    ProblemFamily,
     listed,
     one_of,
     read_listed,
@@ -20,7 +20,7 @@ from verigym.envs.code.family import (
 )
 
 
-class Windows(Family):
+class Windows(ProblemFamily):
     """Describe every run of neighbours."""
 
     name: ClassVar[str] = "windows"
@@ -66,7 +66,7 @@ class Windows(Family):
         return " ".join(map(str, results)) or "none"
 
 
-class RunLengths(Family):
+class RunLengths(ProblemFamily):
     """Shorten runs of equal letters."""
 
     name: ClassVar[str] = "run-lengths"
@@ -101,7 +101,7 @@ class RunLengths(Family):
         return "".join(pieces)
 
 
-class Bases(Family):
+class Bases(ProblemFamily):
     """Write numbers in another base."""
 
     name: ClassVar[str] = "bases"
@@ -134,7 +134,7 @@ def _in_base(number: int, base: int) -> str:
     return higher + "0123456789abcdef"[number % base]
 
 
-class Brackets(Family):
+class Brackets(ProblemFamily):
     """Check how brackets nest."""
 
     name: ClassVar[str] = "brackets"
@@ -196,7 +196,7 @@ class Brackets(Family):
         return "-1" if wanted else str(deepest)
 
 
-class Orbit(Family):
+class Orbit(ProblemFamily):
     """Follow a rule until a number comes back."""
 
     name: ClassVar[str] = "orbit"
@@ -233,7 +233,7 @@ class Orbit(Family):
         return "\n".join(lines)
 
 
-class Spans(Family):
+class Spans(ProblemFamily):
     """Merge spans that touch or nearly touch."""
 
     name: ClassVar[str] = "spans"
@@ -283,7 +283,7 @@ class Spans(Family):
         return "\n".join(f"{start} {end}" for start, end in spans)
 
 
-FAMILIES: tuple[Family, ...] = (
+FAMILIES: tuple[ProblemFamily, ...] = (
     Windows(),
     RunLengths(),
     Bases(),

@@ -13,7 +13,7 @@ from verigym.envs.code.attempts import fenced
 from verigym.envs.code.follow import Program
 from verigym.envs.code.small_programs import draw_program
 from verigym.envs.code.traced import Solver
-from verigym.question import Ask, Asked, Question
+from verigym.question import Ask, Question, QuestionState
 from verigym.reply import fenced as blocks
 
 LEVELS = {
@@ -76,7 +76,7 @@ class Predict(Question):
                 )
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Run the program by hand."""
         solver = Solver()
         work_out(solver, state.task.prompt)

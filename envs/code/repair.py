@@ -13,12 +13,12 @@ from typing_extensions import override
 from verigym.env import Draft
 from verigym.envs.code import stdio
 from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, as_object, asked, fenced
-from verigym.envs.code.family import Family, Params, header, named
+from verigym.envs.code.family import Params, ProblemFamily, header, named
 from verigym.envs.code.follow import Program
 from verigym.envs.code.known_python import FAILURES
 from verigym.envs.code.places import Path, apart, changed, places_of, tree_of
 from verigym.envs.code.stdio import (
-    Part,
+    ProblemPart,
     described,
     draw_problem,
     essence_of,
@@ -75,7 +75,7 @@ class Repair(Attempts):
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
         counts = MISTAKES[level]
-        parts: list[Part] = []
+        parts: list[ProblemPart] = []
         programs: list[str] = []
         for count, families in zip(counts, open_slots(SLOTS[level], parts), strict=True):
             program = None
@@ -152,7 +152,7 @@ def _alike(found: Any, wanted: Any) -> bool:
 
 
 def broken(
-    family: Family,
+    family: ProblemFamily,
     params: Params,
     tests: Sequence[Mapping[str, Any]],
     count: int,

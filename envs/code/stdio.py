@@ -14,22 +14,22 @@ from verigym.canonical import JSON
 from verigym.env import Draft
 from verigym.envs.code import easy, hard, medium
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked
-from verigym.envs.code.family import Family, Params
+from verigym.envs.code.family import Params, ProblemFamily
 from verigym.envs.code.together import join_programs, join_statements, join_tests
 from verigym.errors import TaskError
 from verigym.verifiers.code.languages import canonical
 
-FAMILIES: dict[str, Family] = {
+FAMILIES: dict[str, ProblemFamily] = {
     family.name: family for family in (*easy.FAMILIES, *medium.FAMILIES, *hard.FAMILIES)
 }
 
 
-def families_named(*names: str) -> tuple[Family, ...]:
+def families_named(*names: str) -> tuple[ProblemFamily, ...]:
     """Return families by name."""
     return tuple(FAMILIES[name] for name in names)
 
 
-Slots: TypeAlias = tuple[tuple[Family, ...], ...]
+Slots: TypeAlias = tuple[tuple[ProblemFamily, ...], ...]
 """The families that each part of a problem is drawn from."""
 
 SLOTS: dict[int, Slots] = {
@@ -70,7 +70,7 @@ class Stdio(Attempts):
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        parts: list[Part] = []
+        parts: list[ProblemPart] = []
         for families in open_slots(SLOTS[level], parts):
             parts.append(draw_problem(rng, families, self.wants))
         tests = joined_tests(rng, parts)
@@ -92,15 +92,15 @@ class Stdio(Attempts):
 
 
 @dataclass(frozen=True)
-class Part:
+class ProblemPart:
     """One problem, or one kind of case of a problem; the two visible tests come first."""
 
-    family: Family
+    family: ProblemFamily
     params: Params
     tests: list[dict[str, Any]]
 
 
-def open_slots(slots: Slots, parts: Sequence[Part]) -> Iterator[tuple[Family, ...]]:
+def open_slots(slots: Slots, parts: Sequence[ProblemPart]) -> Iterator[tuple[ProblemFamily, ...]]:
     """Yield the families that the next part may have: those of its slot that are in none of `parts`, to
     which the caller adds."""
     for families in slots:
@@ -109,8 +109,8 @@ def open_slots(slots: Slots, parts: Sequence[Part]) -> Iterator[tuple[Family, ..
 
 
 def draw_problem(
-    rng: np.random.Generator, families: Sequence[Family], wants: Callable[[JSON], bool]
-) -> Part:
+    rng: np.random.Generator, families: Sequence[ProblemFamily], wants: Callable[[JSON], bool]
+) -> ProblemPart:
     """Return a family, parameters and tests, the two examples first; see `Env.wants`.
 
     Draws on until the tests have several answers, so that none can be guessed.
@@ -124,27 +124,27 @@ def draw_problem(
         tests += [_test(family, params, rng, size, visible=False) for size in _HIDDEN_SIZES]
         answers = {test["stdout"] for test in tests if not test["visible"]}
         if len(answers) >= 3 and not answers <= {t["stdout"] for t in tests if t["visible"]}:
-            return Part(family, params, tests)
+            return ProblemPart(family, params, tests)
 
 
-def essence_of(parts: Sequence[Part]) -> JSON:
+def essence_of(parts: Sequence[ProblemPart]) -> JSON:
     """Return the data that decides the split: family and parameters, but not the tests' numbers. All parts
     lie in one split, so the first one decides."""
     return [parts[0].family.name, parts[0].params]
 
 
-def statement_of(parts: Sequence[Part]) -> str:
+def statement_of(parts: Sequence[ProblemPart]) -> str:
     """Return the problem in words."""
     statements = [part.family.statement(part.params) for part in parts]
     return statements[0] if len(parts) == 1 else join_statements(statements)
 
 
-def joined_tests(rng: np.random.Generator, parts: Sequence[Part]) -> list[dict[str, Any]]:
+def joined_tests(rng: np.random.Generator, parts: Sequence[ProblemPart]) -> list[dict[str, Any]]:
     """Return the tests of a problem with these parts."""
     return parts[0].tests if len(parts) == 1 else join_tests(rng, [part.tests for part in parts])
 
 
-def described(parts: Sequence[Part]) -> dict[str, JSON]:
+def described(parts: Sequence[ProblemPart]) -> dict[str, JSON]:
     """Return the part of a reference that `solution_of` reads."""
     if len(parts) == 1:
         return {"family": parts[0].family.name, "params": parts[0].params}
@@ -161,13 +161,15 @@ def solution_of(reference: JSON) -> str:
 
 
 def _test(
-    family: Family, params: Params, rng: np.random.Generator, size: int, *, visible: bool
+    family: ProblemFamily, params: Params, rng: np.random.Generator, size: int, *, visible: bool
 ) -> dict[str, Any]:
     stdin = family.write(rng, params, size)
     return {"stdin": stdin, "stdout": family.answer(params, stdin) + "\n", "visible": visible}
 
 
-def _example(family: Family, params: Params, rng: np.random.Generator, size: int) -> dict[str, Any]:
+def _example(
+    family: ProblemFamily, params: Params, rng: np.random.Generator, size: int
+) -> dict[str, Any]:
     """A visible test, drawn again until input and output are short."""
     while True:
         test = _test(family, params, rng, size, visible=True)

@@ -16,7 +16,7 @@ from verigym.canonical import JSON
 from verigym.envs.code import mutated_easy, mutated_hard, mutated_medium
 from verigym.envs.code.mutated import Bound, Mutated
 from verigym.envs.code.traced import Solver
-from verigym.question import Ask, Asked, Question
+from verigym.question import Ask, Question, QuestionState
 from verigym.verifiers.code.inputs import said
 
 LEVELS: dict[int, tuple[Mutated, ...]] = {
@@ -78,7 +78,7 @@ class Tests(Question):
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
         slots, count = _SLOTS[level]
-        parts: list[Part] = []
+        parts: list[MutantPart] = []
         for functions in slots:
             taken = {part.one.name for part in parts}
             left = [one for one in functions if one.name not in taken]
@@ -112,7 +112,7 @@ class Tests(Question):
         )
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Read the function, and run it and its wrong versions by hand on the inputs, until all are told."""
         solver = Solver()
         reference: Any = state.task.reference
@@ -129,16 +129,16 @@ class Tests(Question):
 
 
 @dataclass(frozen=True)
-class Part:
+class MutantPart:
     """A function with its numbers, and the changes that make its wrong versions."""
 
     one: Mutated
     numbers: dict[str, int]
     chosen: list[int]
 
-    def described(self) -> Whole:
+    def described(self) -> MutantFunction:
         """Return what is asked if this function stands alone."""
-        return Whole(
+        return MutantFunction(
             name=self.one.name,
             says=self.one.describe(self.numbers),
             program=self.one.program(self.numbers),
@@ -156,7 +156,7 @@ class Part:
                 calls.append(call)
         return calls
 
-    def mutants(self, parts: Sequence[Part]) -> list[str]:
+    def mutants(self, parts: Sequence[MutantPart]) -> list[str]:
         """Return the program of all `parts` with each change of this one."""
         return [
             _program(parts, {self.one.name: self.one.program(self.numbers, change)})
@@ -165,7 +165,7 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole:
+class MutantFunction:
     """A function as it is asked about."""
 
     name: str
@@ -181,7 +181,7 @@ def _draw(
     functions: Sequence[Mutated],
     count: int,
     wants: Callable[[JSON], bool],
-) -> Part:
+) -> MutantPart:
     """Draw a function, its numbers and `count` changes; see `Env.wants`."""
     while True:
         one = functions[int(rng.integers(len(functions)))]
@@ -190,16 +190,18 @@ def _draw(
         }
         if wants([one.name, numbers]):
             break
-    return Part(one, numbers, sorted(int(n) for n in rng.permutation(len(one.changes))[:count]))
+    return MutantPart(
+        one, numbers, sorted(int(n) for n in rng.permutation(len(one.changes))[:count])
+    )
 
 
-def _join(parts: Sequence[Part]) -> Whole:
+def _join(parts: Sequence[MutantPart]) -> MutantFunction:
     """Return one function that gives the values of several; an input holds arguments for each of them."""
     calls = [part.killing() for part in parts]
     says = ";".join(
         f"\n- {part.one.name} returns {part.one.describe(part.numbers)}" for part in parts
     )
-    return Whole(
+    return MutantFunction(
         name=_TOGETHER,
         says=f"a list of the values of {len(parts)} functions:{says}",
         program=_program(parts, {}),
@@ -212,7 +214,7 @@ def _join(parts: Sequence[Part]) -> Whole:
     )
 
 
-def _program(parts: Sequence[Part], changed: Mapping[str, str]) -> str:
+def _program(parts: Sequence[MutantPart], changed: Mapping[str, str]) -> str:
     """Return the program of all parts, some of them changed."""
     sources = [changed.get(part.one.name) or part.one.program(part.numbers) for part in parts]
     if len(parts) == 1:
@@ -223,6 +225,6 @@ def _program(parts: Sequence[Part], changed: Mapping[str, str]) -> str:
     return "\n\n".join([*sources, joined])
 
 
-def _args(part: Part) -> dict[str, Bound]:
+def _args(part: MutantPart) -> dict[str, Bound]:
     """Return the bounds of a part's arguments, by names that no other part has."""
     return {f"{part.one.name}_{name}": bound for name, bound in part.one.args.items()}

@@ -10,11 +10,11 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.envs.code import hardware, hardware_clocked
-from verigym.envs.code.hardware import Drawn
+from verigym.envs.code.hardware import DrawnModule
 from verigym.envs.code.traced import Solver
-from verigym.question import Ask, Asked, Question
+from verigym.question import Ask, Question, QuestionState
 
-LEVELS: dict[int, tuple[Callable[[np.random.Generator], Drawn], ...]] = {
+LEVELS: dict[int, tuple[Callable[[np.random.Generator], DrawnModule], ...]] = {
     2: (
         hardware.gates,
         hardware.truth,
@@ -42,7 +42,7 @@ LEVELS: dict[int, tuple[Callable[[np.random.Generator], Drawn], ...]] = {
     ),
 }
 _EASY, _MEDIUM, _HARD = LEVELS[2], LEVELS[4], LEVELS[6]
-Kind: TypeAlias = Callable[[np.random.Generator], Drawn]
+Kind: TypeAlias = Callable[[np.random.Generator], DrawnModule]
 SLOTS: dict[int, tuple[tuple[Kind, ...], ...]] = {
     1: ((hardware.gates, hardware.truth, hardware.decoder),),
     2: (_EASY,),
@@ -99,7 +99,7 @@ class Verilog(Question):
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        units: list[Drawn] = []
+        units: list[DrawnModule] = []
         kinds: list[Kind] = []
         for some in SLOTS[level]:
             left = [kind for kind in some if kind not in kinds]
@@ -131,7 +131,7 @@ class Verilog(Question):
         )
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Read what the module does word by word, write it symbol by symbol, and look up each name that is used
         among its ports and declarations."""
         solver = Solver()
@@ -157,7 +157,7 @@ class Verilog(Question):
         return f"```verilog\n{reference['solution']}```"
 
 
-def _prompt(drawn: Drawn) -> str:
+def _prompt(drawn: DrawnModule) -> str:
     return _PROMPT.format(
         module=_MODULE,
         ports=_described(drawn),
@@ -166,7 +166,7 @@ def _prompt(drawn: Drawn) -> str:
     )
 
 
-def source(drawn: Drawn, module: str = _MODULE) -> str:
+def source(drawn: DrawnModule, module: str = _MODULE) -> str:
     """Return a right module."""
     ports = [f"  input [{width - 1}:0] {name}" for name, width in drawn.inputs]
     if drawn.clocked:
@@ -179,7 +179,7 @@ def source(drawn: Drawn, module: str = _MODULE) -> str:
     return "\n".join([own, *drawn.units])
 
 
-def join(units: Sequence[Drawn]) -> Drawn:
+def join(units: Sequence[DrawnModule]) -> DrawnModule:
     """Return a module of several units side by side, with one reset, and the sum of their first outputs."""
     named = [(f"u{number}", unit) for number, unit in enumerate(units, 1)]
     clocked = any(unit.clocked for unit in units)
@@ -202,7 +202,7 @@ def join(units: Sequence[Drawn]) -> Drawn:
     resets = [unit.fed["rst"] for unit in units if "rst" in unit.fed]
     says = "\n".join(f"{name}: {unit.says}" for name, unit in named)
     firsts = [f"{name}_{unit.outputs[0][0]}" for name, unit in named]
-    return Drawn(
+    return DrawnModule(
         says=_UNITS.format(
             count=len(units),
             shared=_SHARED if clocked else "",
@@ -221,12 +221,12 @@ def join(units: Sequence[Drawn]) -> Drawn:
     )
 
 
-def _own_inputs(unit: Drawn) -> list[tuple[str, int]]:
+def _own_inputs(unit: DrawnModule) -> list[tuple[str, int]]:
     """Return the inputs that a unit does not share."""
     return [port for port in unit.inputs if not (unit.clocked and port[0] == "rst")]
 
 
-def _instance(name: str, unit: Drawn) -> str:
+def _instance(name: str, unit: DrawnModule) -> str:
     own = [port for port, _ in (*_own_inputs(unit), *unit.outputs)]
     ports = ["clk", "rst"] if unit.clocked else []
     wired = [f".{port}({port})" for port in ports] + [f".{port}({name}_{port})" for port in own]
@@ -237,7 +237,7 @@ def _total(outputs: Sequence[str]) -> str:
     return f"  assign total = {' + '.join(outputs)};"
 
 
-def _described(drawn: Drawn) -> str:
+def _described(drawn: DrawnModule) -> str:
     clock = ["- input clk (1 bit)"] if drawn.clocked else []
     sides = (("input", drawn.inputs), ("output", drawn.outputs))
     rows = [
@@ -248,7 +248,7 @@ def _described(drawn: Drawn) -> str:
     return "\n".join(clock + rows)
 
 
-def _vectors(rng: np.random.Generator, drawn: Drawn) -> list[list[int]]:
+def _vectors(rng: np.random.Generator, drawn: DrawnModule) -> list[list[int]]:
     """Random vectors with edges among them: all zeros, all ones, and values next to others."""
     count = _VECTORS[drawn.clocked]
     columns = []
@@ -290,7 +290,7 @@ def _own_name(port: str) -> str:
     return _UNIT.sub("", port)
 
 
-def _all(drawn: Drawn) -> list[list[int]]:
+def _all(drawn: DrawnModule) -> list[list[int]]:
     """Every input of a small module."""
     rows: list[list[int]] = [[]]
     for _, width in drawn.inputs:

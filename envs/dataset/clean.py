@@ -81,7 +81,7 @@ def _jaccard(one: set[str], other: set[str]) -> float:
     return shared / (len(one) + len(other) - shared)
 
 
-class Tests:
+class ForbiddenTexts:
     """Texts that must not be trained on."""
 
     def __init__(self, texts: Iterable[str], ngram: int) -> None:

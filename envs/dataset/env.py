@@ -20,8 +20,8 @@ import numpy as np
 
 from verigym.canonical import JSON, digest
 from verigym.env import Draft
-from verigym.envs.dataset.clean import Tests, duplicates
-from verigym.envs.dataset.rows import Row, filled, names_in, read_files, read_rows, shown
+from verigym.envs.dataset.clean import ForbiddenTexts, duplicates
+from verigym.envs.dataset.rows import DatasetRow, filled, names_in, read_files, read_rows, shown
 from verigym.envs.dataset.spec import Spec, read_spec
 from verigym.errors import ConfigError, TaskError, suggestion
 from verigym.making import make
@@ -40,7 +40,7 @@ _WITHOUT = {"at_least_three_difficulties": "the rows do not say how hard they ar
 
 
 @dataclass(frozen=True)
-class Kept:
+class PlayedRow:
     """A row that is played."""
 
     place: str
@@ -53,11 +53,11 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Rows:
+class PlayedRows:
     """Rows that are played, and counts of those that are not. `dropped` counts by reason;
     `examples` gives one place for each reason."""
 
-    kept: Mapping[tuple[str, str], tuple[Kept, ...]]
+    kept: Mapping[tuple[str, str], tuple[PlayedRow, ...]]
     """Rows by split and difficulty."""
     dropped: Mapping[str, int]
     examples: Mapping[str, str]
@@ -91,7 +91,7 @@ class Dataset(Question):
         cls.waived = _UNPROVED | _WITHOUT if len(cls.difficulties) < 3 else _UNPROVED
 
     @classmethod
-    def rows(cls) -> Rows:
+    def rows(cls) -> PlayedRows:
         """Return all rows, cleaned. Raises ConfigError or TaskError that says which row is wrong."""
         return _rows_of(cls)
 
@@ -120,7 +120,7 @@ class Dataset(Question):
             reference=draft.reference,
         )
 
-    def _some(self, split: str, difficulty: str) -> tuple[Kept, ...]:
+    def _some(self, split: str, difficulty: str) -> tuple[PlayedRow, ...]:
         rows = self.rows().kept.get((split, difficulty), ())
         if not rows:
             raise TaskError(
@@ -147,7 +147,7 @@ def load(path: str) -> type[Dataset]:
 
 
 @cache
-def _rows_of(env: type[Dataset]) -> Rows:
+def _rows_of(env: type[Dataset]) -> PlayedRows:
     described, folder = env.described, env.path.parent
     found = [_kept(env, row) for row in read_rows(described.source, folder)]
     if not found:
@@ -157,7 +157,7 @@ def _rows_of(env: type[Dataset]) -> Rows:
     dropped: Counter[str] = Counter()
     examples: dict[str, str] = {}
 
-    def drop(row: Kept, why: str, example: str) -> None:
+    def drop(row: PlayedRow, why: str, example: str) -> None:
         dropped[why] += 1
         examples.setdefault(why, f"{row.place}{example}")
 
@@ -169,7 +169,7 @@ def _rows_of(env: type[Dataset]) -> Rows:
         else:
             clean.append(row)
     same = duplicates([row.text for row in clean], described.clean.near)
-    kept: dict[tuple[str, str], list[Kept]] = {}
+    kept: dict[tuple[str, str], list[PlayedRow]] = {}
     for place, row in enumerate(clean):
         if place in same:
             other = clean[same[place]]
@@ -180,10 +180,10 @@ def _rows_of(env: type[Dataset]) -> Rows:
             kept.setdefault((row.split, row.difficulty), []).append(row)
     for rows in kept.values():
         rows.sort(key=lambda row: digest(described.id, row.draft.prompt, row.draft.reference))
-    return Rows({key: tuple(rows) for key, rows in kept.items()}, dropped, examples)
+    return PlayedRows({key: tuple(rows) for key, rows in kept.items()}, dropped, examples)
 
 
-def _kept(env: type[Dataset], row: Row) -> Kept:
+def _kept(env: type[Dataset], row: DatasetRow) -> PlayedRow:
     fields = env.described.fields
     prompt = str(filled(fields.prompt, row.columns, row.place))
     if not prompt.strip():
@@ -204,12 +204,12 @@ def _kept(env: type[Dataset], row: Row) -> Kept:
         tags=tags,
         essence=[reference, text],
     )
-    return Kept(row.place, difficulty, row.split or split_by_essence(draft), draft, text)
+    return PlayedRow(row.place, difficulty, row.split or split_by_essence(draft), draft, text)
 
 
-def _tests(described: Spec, folder: Path) -> Tests:
+def _tests(described: Spec, folder: Path) -> ForbiddenTexts:
     texts = []
     for pattern in described.clean.against:
         for row in read_files(pattern, folder):
             texts += [value for value in row.columns.values() if isinstance(value, str)]
-    return Tests(texts, described.clean.ngram)
+    return ForbiddenTexts(texts, described.clean.ngram)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from verigym.canonical import JSON
-from verigym.envs.dataset.spec import FORMATS, Source
+from verigym.envs.dataset.spec import FORMATS, RowSource
 from verigym.errors import ConfigError, TaskError, suggestion
 
 _ENCODING = "utf-8-sig"
@@ -23,7 +23,7 @@ _ENCODING = "utf-8-sig"
 
 
 @dataclass(frozen=True)
-class Row:
+class DatasetRow:
     """One row: plain data by column, and its position, for messages."""
 
     place: str
@@ -32,7 +32,7 @@ class Row:
     """Split name (train, validation or test), if the source divides its rows."""
 
 
-def read_rows(source: Source, folder: Path) -> Iterator[Row]:
+def read_rows(source: RowSource, folder: Path) -> Iterator[DatasetRow]:
     """Return all rows of `source`; its paths are relative to `folder`. Raises ConfigError or
     TaskError."""
     if source.hub is not None:
@@ -40,12 +40,12 @@ def read_rows(source: Source, folder: Path) -> Iterator[Row]:
     elif source.splits:
         for split, path in source.splits.items():
             for row in read_files(path, folder):
-                yield Row(row.place, row.columns, split)
+                yield DatasetRow(row.place, row.columns, split)
     else:
         yield from read_files(str(source.path), folder)
 
 
-def read_files(pattern: str, folder: Path) -> Iterator[Row]:
+def read_files(pattern: str, folder: Path) -> Iterator[DatasetRow]:
     """Return the rows of the files that match `pattern`, sorted by file name."""
     if Path(pattern).is_absolute():
         folder, pattern = Path("/"), pattern.lstrip("/")
@@ -63,7 +63,7 @@ def read_files(pattern: str, folder: Path) -> Iterator[Row]:
             raise TaskError(f"{path}: must be UTF-8: {error}; convert it") from error
 
 
-def _json_lines(path: Path) -> Iterator[Row]:
+def _json_lines(path: Path) -> Iterator[DatasetRow]:
     with path.open(encoding=_ENCODING) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
@@ -74,7 +74,7 @@ def _json_lines(path: Path) -> Iterator[Row]:
                 yield _row(f"{path.name} line {number}", value)
 
 
-def _json(path: Path) -> Iterator[Row]:
+def _json(path: Path) -> Iterator[DatasetRow]:
     try:
         values = json.loads(path.read_text(encoding=_ENCODING))
     except UnicodeDecodeError:
@@ -87,7 +87,7 @@ def _json(path: Path) -> Iterator[Row]:
         yield _row(f"{path.name} item {number}", value)
 
 
-def _csv(path: Path) -> Iterator[Row]:
+def _csv(path: Path) -> Iterator[DatasetRow]:
     with path.open(encoding=_ENCODING, newline="") as file:
         table = csv.DictReader(file)
         names = list(table.fieldnames or [])
@@ -99,7 +99,7 @@ def _csv(path: Path) -> Iterator[Row]:
             yield _row(f"{path.name} row {number}", value)
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _parquet(path: Path) -> Iterator[DatasetRow]:
     try:
         import duckdb
     except ImportError as error:
@@ -121,7 +121,7 @@ def _parquet(path: Path) -> Iterator[Row]:
 _READERS = {".jsonl": _json_lines, ".json": _json, ".csv": _csv, ".parquet": _parquet}
 
 
-def _from_hub(source: Source, name: str, folder: Path) -> Iterator[Row]:
+def _from_hub(source: RowSource, name: str, folder: Path) -> Iterator[DatasetRow]:
     try:
         import datasets
     except ImportError as error:
@@ -142,10 +142,10 @@ def _from_hub(source: Source, name: str, folder: Path) -> Iterator[Row]:
             yield _row(f"{name}:{theirs} row {number}", value, ours.get(theirs))
 
 
-def _row(place: str, value: Any, split: str | None = None) -> Row:
+def _row(place: str, value: Any, split: str | None = None) -> DatasetRow:
     if not isinstance(value, dict):
         raise TaskError(f"{place}: a row is an object with columns, got {type(value).__name__}")
-    return Row(place, {str(name): _plain(place, one) for name, one in value.items()}, split)
+    return DatasetRow(place, {str(name): _plain(place, one) for name, one in value.items()}, split)
 
 
 def _plain(place: str, value: Any) -> JSON:

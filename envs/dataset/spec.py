@@ -22,7 +22,7 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Source(_Section):
+class RowSource(_Section):
     """Source of the rows: a file, or a dataset of the Hugging Face hub by name."""
 
     path: str | None = None
@@ -92,7 +92,7 @@ class Spec(_Section):
     """Maximum mean reward of random replies."""
     costly: bool = False
     """True if each verdict runs programs."""
-    source: Source
+    source: RowSource
     fields: Fields
     clean: Clean = Clean()
 

@@ -21,7 +21,7 @@ from verigym.canonical import JSON, digest
 from verigym.env import CHARSET, Draft, Env, Transition
 from verigym.errors import RequestError
 from verigym.task import Task
-from verigym.verifiers.doors.game import Game, start
+from verigym.verifiers.doors.game import DoorGame, start
 
 _ITS_OWN = (
     "the library says nothing of the work that a task takes; the settings are its own, in its order"
@@ -81,7 +81,7 @@ class ForeignGame(Env[Position]):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.observation_space = AnyText(self.max_observation_chars)
-        self._live: tuple[str, tuple[str, ...], Game] | None = None
+        self._live: tuple[str, tuple[str, ...], DoorGame] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to copy or pickle, without the live game, which the copy replays."""
@@ -148,7 +148,7 @@ class ForeignGame(Env[Position]):
             raise RequestError("the goal cannot be reached from here, or nobody knows how")
         return best
 
-    def _game(self, task: Task, moves: tuple[str, ...]) -> Game:
+    def _game(self, task: Task, moves: tuple[str, ...]) -> DoorGame:
         """The live game of this task after `moves`: the one that is kept, or one played again."""
         name = digest(task.reference)
         if self._live is not None and self._live[:2] == (name, moves):
@@ -159,11 +159,11 @@ class ForeignGame(Env[Position]):
         self._live = (name, moves, game)
         return game
 
-    def _keep(self, reference: JSON, moves: tuple[str, ...], game: Game) -> None:
+    def _keep(self, reference: JSON, moves: tuple[str, ...], game: DoorGame) -> None:
         self._live = (digest(reference), moves, game)
 
 
-def _position(moves: tuple[str, ...], game: Game) -> Position:
+def _position(moves: tuple[str, ...], game: DoorGame) -> Position:
     legal = game.legal()
     return Position(moves, game.view, digest(game.key()), None if legal is None else tuple(legal))
 

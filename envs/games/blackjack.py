@@ -15,7 +15,7 @@ from verigym.verifiers.games.blackjack import (
     MOVES,
     NEXT,
     RANKS,
-    Table,
+    BlackjackTable,
     added,
     dealer_stands,
     total_of,
@@ -105,7 +105,7 @@ class Blackjack(ReplayedGame):
         }
 
     @override
-    def show(self, board: Table) -> str:
+    def show(self, board: BlackjackTable) -> str:
         lines = []
         if board.last is not None:
             own, dealer, gain = board.last
@@ -122,21 +122,21 @@ class Blackjack(ReplayedGame):
         return "\n".join(lines)
 
     @override
-    def position(self, board: Table) -> JSON:
+    def position(self, board: BlackjackTable) -> JSON:
         """Includes the end of the previous hand, which is shown."""
         last = None if board.last is None else list(board.last)
         return [board.hand, board.drawn, board.spoilt, board.good, last]
 
     @override
-    def moves(self, board: Table) -> list[str]:
+    def moves(self, board: BlackjackTable) -> list[str]:
         return list(board.open)
 
     @override
-    def lost(self, board: Table) -> bool:
+    def lost(self, board: BlackjackTable) -> bool:
         return board.over and board.good < board.hand
 
     @override
-    def best(self, board: Table) -> str | None:
+    def best(self, board: BlackjackTable) -> str | None:
         """It knows the deck, not the cards to come."""
         if board.over or board.spoilt or board.good < board.hand:
             return None
@@ -149,7 +149,7 @@ class Blackjack(ReplayedGame):
         return 1 if state.board.drawn else reckon(state.board)[1]
 
 
-def reckon(board: Table) -> tuple[dict[str, float], int]:
+def reckon(board: BlackjackTable) -> tuple[dict[str, float], int]:
     """Return the expected gain of each move that can be made, and the operations that it takes.
 
     A player works out where the dealer ends, and then the best play of every total, from the highest down.
@@ -233,5 +233,5 @@ def _card(rank: str) -> str:
     return "10" if rank == "T" else rank
 
 
-def _up(board: Table) -> str:
+def _up(board: BlackjackTable) -> str:
     return board.house.hands[board.hand][1]

@@ -14,7 +14,7 @@ from verigym.verifiers.games.zebra import KINDS
 
 
 @dataclass(frozen=True)
-class Link:
+class PairClue:
     """A clue about words `a` and `b`: what each set of houses of the one leaves to the other.
 
     For a clue about one word and a house, `a` is the word, `b` the house, and `alone` what is left to it.
@@ -43,15 +43,15 @@ def tables(kind: str, houses: int, true: bool) -> tuple[tuple[int, ...], tuple[i
 
 
 @cache
-def link(kind: str, a: int, b: int, houses: int, true: bool = True) -> Link:
+def link(kind: str, a: int, b: int, houses: int, true: bool = True) -> PairClue:
     """Return the clue with its tables, or its denial; for `at` and `not at`, `b` is a house from 0."""
     if kind in ("at", "not at"):
         alone = 1 << b if (kind == "at") == true else ((1 << houses) - 1) & ~(1 << b)
-        return Link(kind, a, b, alone=alone)
-    return Link(kind, a, b, *tables(kind, houses, true))
+        return PairClue(kind, a, b, alone=alone)
+    return PairClue(kind, a, b, *tables(kind, houses, true))
 
 
-def narrowed(known: list[int], links: list[Link], houses: int) -> bool:
+def narrowed(known: list[int], links: list[PairClue], houses: int) -> bool:
     """Narrow `known` by the clues and by one word of a row a house; False if nothing is left."""
     full = (1 << houses) - 1
     for one in links:
@@ -95,7 +95,7 @@ def narrowed(known: list[int], links: list[Link], houses: int) -> bool:
     return True
 
 
-def solvable(known: list[int], links: list[Link], houses: int) -> bool:
+def solvable(known: list[int], links: list[PairClue], houses: int) -> bool:
     """Return True if some solution satisfies all the clues; narrows `known` on the way."""
     if not narrowed(known, links, houses):
         return False
@@ -112,7 +112,7 @@ def solvable(known: list[int], links: list[Link], houses: int) -> bool:
     return False
 
 
-def count_solving(words: int, links: list[Link], houses: int) -> int:
+def count_solving(words: int, links: list[PairClue], houses: int) -> int:
     """Solve as `solvable` does, and count: to apply a clue to two words, or to compare a word with the others
     of its row."""
     operations = 0
@@ -176,7 +176,7 @@ def count_solving(words: int, links: list[Link], houses: int) -> int:
 
 def clues_for(
     draws: list[float], places: list[int], houses: int, direct: float
-) -> list[Link] | None:
+) -> list[PairClue] | None:
     """Clues that leave one solution, of which none can be spared; None if the draws do not suffice.
 
     `places` is the house of each word, from 0. Three `draws` make a true clue; `direct` is the share of
@@ -185,7 +185,7 @@ def clues_for(
     words = len(places)
     solution = [1 << place for place in places]
     known = [(1 << houses) - 1] * words
-    links: list[Link] = []
+    links: list[PairClue] = []
     for i in range(0, len(draws) - 2, 3):
         fresh = _clue(draws[i], draws[i + 1], draws[i + 2], places, houses, direct)
         if fresh is None:
@@ -214,7 +214,7 @@ def clues_for(
 
 def _clue(
     x: float, y: float, z: float, places: list[int], houses: int, direct: float
-) -> Link | None:
+) -> PairClue | None:
     """A true clue about two words, or a word and a house; None if the two say nothing."""
     words = len(places)
     a = int(x * words)

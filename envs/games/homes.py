@@ -65,7 +65,7 @@ THINGS = {
 }
 
 
-class Draws:
+class HomeDraws:
     """Numbers drawn beforehand, taken one by one; a value for each choice."""
 
     def __init__(self, numbers: list[float]) -> None:
@@ -80,7 +80,7 @@ class Draws:
         return things[self.below(len(things))]
 
 
-def furnished(draws: Draws, rooms: list[str]) -> list[list[Any]]:
+def furnished(draws: HomeDraws, rooms: list[str]) -> list[list[Any]]:
     """Places in the rooms: name, room, and whether it opens. Kinds are numbered through the house."""
     places = []
     counts: dict[str, int] = {}

@@ -8,9 +8,9 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.homes import ROOMS, THINGS, Draws, furnished, spots_for
+from verigym.envs.games.homes import ROOMS, THINGS, HomeDraws, furnished, spots_for
 from verigym.envs.games.replayed import Play, ReplayedGame
-from verigym.verifiers.games.household import APPLIANCES, STATES, Home, kind_of
+from verigym.verifiers.games.household import APPLIANCES, STATES, HouseholdState, kind_of
 from verigym.verifiers.games.rules import RULES
 
 # Rooms, things that are not wanted, and errands.
@@ -62,7 +62,7 @@ class Household(ReplayedGame):
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw a house in which nothing of the wanted kind is at its target yet."""
         size, others, errands = SIZES[level]
-        draws = Draws(rng.random(256 if others < 30 else 4 * others).tolist())
+        draws = HomeDraws(rng.random(256 if others < 30 else 4 * others).tolist())
         rest = [room for room in ROOMS if room != "kitchen"]
         if size == 2:
             rest.remove("bathroom")  # a lamp has to be somewhere
@@ -100,7 +100,7 @@ class Household(ReplayedGame):
         }
 
     @override
-    def show(self, board: Home) -> str:
+    def show(self, board: HouseholdState) -> str:
         house = board.house
         here = [name for name, room in house.room_of.items() if room == board.room]
         lines = [f"You are in the {board.room}. Places: {', '.join(here)}."]
@@ -118,13 +118,13 @@ class Household(ReplayedGame):
         return "\n".join(lines)
 
     @override
-    def position(self, board: Home) -> JSON:
+    def position(self, board: HouseholdState) -> JSON:
         """Leaves out what was seen before, which changes nothing."""
         states = [list(pair) for pair in sorted(board.states)]
         return [board.room, board.at, board.held, list(board.where), states, sorted(board.opened)]
 
     @override
-    def moves(self, board: Home) -> list[str]:
+    def moves(self, board: HouseholdState) -> list[str]:
         house, at = board.house, board.at
         found = [f"go to {room}" for room in house.rooms if room != board.room]
         found += [
@@ -151,7 +151,7 @@ class Household(ReplayedGame):
         return found
 
     @override
-    def best(self, board: Home) -> str | None:
+    def best(self, board: HouseholdState) -> str | None:
         """Return the next command of a player who knows the place of everything."""
         if RULES["household"].won(board):
             return None
@@ -174,7 +174,7 @@ class Household(ReplayedGame):
 
     def work(self, state: Play) -> int:
         """Count the things that are compared with the wanted kind, or the places with the target."""
-        board: Home = state.board
+        board: HouseholdState = state.board
         operations, wanted = 1, board.house.errand[1]
         if kind_of(board.held) == wanted:
             for name in board.house.room_of:
@@ -200,34 +200,34 @@ def _said(errand: str, thing: str, place: str) -> str:
     )
 
 
-def _switch(board: Home) -> str:
+def _switch(board: HouseholdState) -> str:
     return "on" if board.at in board.opened else "off"
 
 
-def _told(board: Home, thing: str) -> str:
+def _told(board: HouseholdState, thing: str) -> str:
     """A thing with what was done to it."""
     states = sorted(state for name, state in board.states if name == thing)
     return f"{thing} ({', '.join(states)})" if states else thing
 
 
-def _put(board: Home, place: str) -> str:
+def _put(board: HouseholdState, place: str) -> str:
     return f"put {board.held} {'in' if kind_of(place) in _IN else 'on'} {place}"
 
 
-def _steps(board: Home, place: str) -> int:
+def _steps(board: HouseholdState, place: str) -> int:
     """Return the number of commands needed to get there."""
     if board.at == place:
         return 0
     return 1 if board.house.room_of[place] == board.room else 2
 
 
-def _nearest(board: Home, kind: str) -> str:
+def _nearest(board: HouseholdState, kind: str) -> str:
     """The first of the nearest places of a kind."""
     places = [name for name in board.house.room_of if kind_of(name) == kind]
     return min(places, key=lambda name: _steps(board, name))
 
 
-def _target(board: Home) -> str:
+def _target(board: HouseholdState) -> str:
     """Return the target place of the held thing; for `two`, a place that already has one of its
     kind."""
     errand, wanted, target = board.house.errand
@@ -239,7 +239,7 @@ def _target(board: Home) -> str:
     return _nearest(board, target)
 
 
-def _fetched(board: Home) -> tuple[str, str]:
+def _fetched(board: HouseholdState) -> tuple[str, str]:
     """Return the nearest place and thing to fetch: a thing of the wanted kind that is not where it
     belongs."""
     errand, wanted, _ = board.house.errand
@@ -252,7 +252,7 @@ def _fetched(board: Home) -> tuple[str, str]:
     return min(found, key=lambda one: _steps(board, one[0]))
 
 
-def _at(board: Home, place: str) -> str | None:
+def _at(board: HouseholdState, place: str) -> str | None:
     """The next command on the way to a place; None if one is there."""
     if board.at == place:
         return None
@@ -260,6 +260,6 @@ def _at(board: Home, place: str) -> str | None:
     return f"go to {place if room == board.room else room}"
 
 
-def _opened(board: Home, place: str) -> str | None:
+def _opened(board: HouseholdState, place: str) -> str | None:
     """The next command until the place is reached and open; None if it is."""
     return _at(board, place) or (None if board.reaches(place) else f"open {place}")

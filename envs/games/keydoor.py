@@ -19,7 +19,7 @@ from verigym.envs.games.paths import count_tried
 from verigym.errors import RequestError
 from verigym.reply import move as move_in
 from verigym.task import Task
-from verigym.verifiers.games.keydoor import MOVES, Level, Place, read_reference
+from verigym.verifiers.games.keydoor import MOVES, KeydoorLevel, KeydoorPlace, read_reference
 
 PROMPT = """\
 You walk on a grid. @ is you, * is the goal, # is a wall, . is floor.
@@ -58,15 +58,15 @@ SIZES = {
 
 
 @dataclass(frozen=True)
-class Play:
+class Walk:
     """Place of the walker, and the moves that led there (for the verifier, not for the key)."""
 
-    level: Level
-    place: Place
+    level: KeydoorLevel
+    place: KeydoorPlace
     moves: tuple[str, ...] = ()
 
 
-class KeyDoor(Env[Play]):
+class KeyDoor(Env[Walk]):
     """The environment. An action is `up`, `down`, `left` or `right`."""
 
     id: ClassVar[str] = "verigym/games/keydoor-v0"
@@ -80,7 +80,7 @@ class KeyDoor(Env[Play]):
         size = SIZES[level]
         while True:
             rows = _draw(rng, size)
-            drawn = Level(rows)
+            drawn = KeydoorLevel(rows)
             path = drawn.shortest(drawn.start)
             if path is not None and len(path) in size.shortest:
                 return Draft(
@@ -90,16 +90,16 @@ class KeyDoor(Env[Play]):
                     essence=" ".join(rows),
                 )
 
-    def initial(self, task: Task) -> Play:
+    def initial(self, task: Task) -> Walk:
         """Return the start, with nothing held."""
         level, _ = read_reference(task)
-        return Play(level, level.start)
+        return Walk(level, level.start)
 
     def turns_allowed(self, task: Task) -> int:
         """Return the limit of the level, about twice the shortest solution."""
         return read_reference(task)[1]
 
-    def observe(self, state: Play) -> str:
+    def observe(self, state: Walk) -> str:
         """Return the grid as it is now, and what is held."""
         level, place = state.level, state.place
         lines = []
@@ -110,7 +110,7 @@ class KeyDoor(Env[Play]):
             lines.append("".join(cells))
         return "\n".join(lines) + f"\nKeys: {' '.join(sorted(place.keys)) or 'none'}"
 
-    def transition(self, state: Play, action: str) -> Transition[Play]:
+    def transition(self, state: Walk, action: str) -> Transition[Walk]:
         """Apply one move. Unknown words and blocked moves change nothing and are invalid."""
         direction = action.strip().lower()
         if direction not in MOVES:
@@ -118,29 +118,29 @@ class KeyDoor(Env[Play]):
         if direction not in MOVES:
             return Transition(state=state, valid=False)
         place = state.level.move(state.place, direction)
-        moved = Play(state.level, place, (*state.moves, direction))
+        moved = Walk(state.level, place, (*state.moves, direction))
         if state.level.at_goal(place):
             return Transition(state=moved, terminated=True, submission=list(moved.moves))
         return Transition(state=moved, valid=place != state.place)
 
-    def submission(self, state: Play) -> JSON:
+    def submission(self, state: Walk) -> JSON:
         """Return the moves so far, when the turn limit ends the play."""
         return list(state.moves)
 
-    def key(self, state: Play) -> JSON:
+    def key(self, state: Walk) -> JSON:
         """Position, keys and opened doors; the level is in the task's content."""
         place = state.place
         return [place.row, place.column, sorted(place.keys), sorted(place.opened)]
 
-    def legal_actions(self, state: Play) -> list[str]:
+    def legal_actions(self, state: Walk) -> list[str]:
         """Moves that are not blocked."""
         return [m for m in MOVES if state.level.move(state.place, m) != state.place]
 
-    def work(self, state: Play) -> int:
+    def work(self, state: Walk) -> int:
         """Count the steps that a search for the goal tries; later turns read the way that was found."""
         return 1 if state.moves else count_tried(state.place, *_ways_in(state.level))
 
-    def solve(self, state: Play) -> str:
+    def solve(self, state: Walk) -> str:
         """First move of a shortest way to the goal."""
         level, place = state.level, state.place
         known = _known(level)
@@ -155,16 +155,18 @@ class KeyDoor(Env[Play]):
 
 
 @lru_cache(maxsize=64)
-def _known(level: Level) -> dict[Place, str]:
+def _known(level: KeydoorLevel) -> dict[KeydoorPlace, str]:
     """The next moves that were found. The end of a first shortest way is a first shortest way itself, so
     that it does not matter from where a move was found."""
     return {}
 
 
 def _ways_in(
-    level: Level,
-) -> tuple[Callable[[Place], list[tuple[str, Place]]], Callable[[Place], bool]]:
-    def steps(place: Place) -> list[tuple[str, Place]]:
+    level: KeydoorLevel,
+) -> tuple[
+    Callable[[KeydoorPlace], list[tuple[str, KeydoorPlace]]], Callable[[KeydoorPlace], bool]
+]:
+    def steps(place: KeydoorPlace) -> list[tuple[str, KeydoorPlace]]:
         return [(move, level.move(place, move)) for move in MOVES]
 
     return steps, level.at_goal

@@ -11,7 +11,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.keydoor import MOVES
-from verigym.verifiers.games.merging import Board, pushed, pushes, with_new_tile
+from verigym.verifiers.games.merging import MergingBoard, pushed, pushes, with_new_tile
 
 # The tile to reach, turns, and tiles that are on the grid from the start.
 SIZES: dict[int, tuple[int, int, tuple[int, ...]]] = {
@@ -73,24 +73,24 @@ class Merging(ReplayedGame):
         return _prompt(target, turns), {**start, "essence": seed}
 
     @override
-    def show(self, board: Board) -> str:
+    def show(self, board: MergingBoard) -> str:
         return _GRID.format(*map(_CELLS.__getitem__, board.tiles))
 
     @override
-    def position(self, board: Board) -> JSON:
+    def position(self, board: MergingBoard) -> JSON:
         return list(board.tiles)
 
     @override
-    def moves(self, board: Board) -> list[str]:
+    def moves(self, board: MergingBoard) -> list[str]:
         return pushes(board.tiles)
 
     @override
-    def lost(self, board: Board) -> bool:
+    def lost(self, board: MergingBoard) -> bool:
         """Return True if no push moves anything."""
         return 0 not in board.tiles and not self.moves(board)
 
     @override
-    def best(self, board: Board) -> str | None:
+    def best(self, board: MergingBoard) -> str | None:
         """Looks three pushes ahead; new tiles are known to it."""
         return _ahead(board, _DEPTH)[1]
 
@@ -100,7 +100,7 @@ class Merging(ReplayedGame):
         return _ahead(state.board, _DEPTH)[2]
 
 
-def _ahead(board: Board, depth: int) -> tuple[float, str | None, int]:
+def _ahead(board: MergingBoard, depth: int) -> tuple[float, str | None, int]:
     """The best value within `depth` pushes, the first of them, and how many pushes were looked at."""
     tiles = board.tiles
     if max(tiles) >= board.target:
@@ -114,7 +114,7 @@ def _ahead(board: Board, depth: int) -> tuple[float, str | None, int]:
         after = pushed(tiles, move)
         if after != tiles:
             after = with_new_tile(after, board.seed)
-            value, _, more = _ahead(Board(after, board.target, board.seed), depth - 1)
+            value, _, more = _ahead(MergingBoard(after, board.target, board.seed), depth - 1)
             operations += more
             if value > best:
                 best, first = value, move

@@ -12,7 +12,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.keydoor import MOVES
-from verigym.verifiers.games.sokoban import Room, Store, bits
+from verigym.verifiers.games.sokoban import SokobanState, SokobanWalls, bits
 
 # Height and width inside the walls, boxes, pillars, and how far boxes are from goals in all.
 SIZES = {
@@ -66,19 +66,19 @@ class Sokoban(ReplayedGame):
                 return _PROMPT.format(turns=turns), start
 
     @override
-    def show(self, board: Store) -> str:
+    def show(self, board: SokobanState) -> str:
         return "\n".join(_rows(board))
 
     @override
-    def position(self, board: Store) -> JSON:
+    def position(self, board: SokobanState) -> JSON:
         return [board.at, hex(board.boxes)]
 
     @override
-    def moves(self, board: Store) -> list[str]:
+    def moves(self, board: SokobanState) -> list[str]:
         return [move for move in MOVES if self.rules.legal(board, move)]
 
     @override
-    def best(self, board: Store) -> str | None:
+    def best(self, board: SokobanState) -> str | None:
         room, stride = board.room, board.room.stride
         reach = _rings(room.floor & ~board.boxes, 1 << board.at, stride)[-1]
         push = _push(room, board.boxes, reach)
@@ -93,7 +93,7 @@ class Sokoban(ReplayedGame):
         return next(move for move in MOVES if room.step(move) == step)
 
     @override
-    def operations(self, board: Store) -> int:
+    def operations(self, board: SokobanState) -> int:
         """Count the pushes that a search for the fewest tries."""
         return _tried(board)
 
@@ -106,12 +106,12 @@ def _drawn(
     count: int,
     pillars: int,
     far: int,
-) -> tuple[Store, int] | None:
+) -> tuple[SokobanState, int] | None:
     """A level, and how many moves a way through it takes; None if too little was pulled.
 
     `order` names the cells inside: pillars, goals, where one stands.
     """
-    # As `Room` counts them, walls around included: a search is a few shifts.
+    # As `SokobanWalls` counts them, walls around included: a search is a few shifts.
     stride = width + 3
     inside = [r * stride + c for r in range(2, height + 2) for c in range(1, width + 1)]
     places = [inside[i] for i in order]
@@ -142,8 +142,8 @@ def _drawn(
         steps += next(n for n, ring in enumerate(rings) if ring >> behind & 1) + 1
         boxes[boxes.index(box)] = behind
         if sum(far_off[box] for box in boxes) >= far and not any(on_goals >> b & 1 for b in boxes):
-            room = Room(height + 2, width + 2, floor, on_goals)
-            return Store(room, sum(1 << box for box in boxes), at), steps
+            room = SokobanWalls(height + 2, width + 2, floor, on_goals)
+            return SokobanState(room, sum(1 << box for box in boxes), at), steps
     return None
 
 
@@ -163,7 +163,7 @@ def _distance(one: int, other: int, stride: int) -> int:
     return abs(one // stride - other // stride) + abs(one % stride - other % stride)
 
 
-def _rows(store: Store) -> list[str]:
+def _rows(store: SokobanState) -> list[str]:
     room, here = store.room, 1 << store.at
     signs = ["#"] * (room.stride * (room.height + 1))
     for at in bits(room.floor):
@@ -178,7 +178,7 @@ def _rows(store: Store) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def _push(room: Room, boxes: int, reach: int) -> tuple[int, int] | None:
+def _push(room: SokobanWalls, boxes: int, reach: int) -> tuple[int, int] | None:
     """The first push on a way with the fewest: where to stand, and the step. Breadth first.
 
     `reach` is all that can be walked to, so that one search serves all who stand there.
@@ -203,7 +203,7 @@ def _push(room: Room, boxes: int, reach: int) -> tuple[int, int] | None:
     return None
 
 
-def _tried(board: Store) -> int:
+def _tried(board: SokobanState) -> int:
     """Search as `_push` does, and count the pushes that are tried."""
     room, operations = board.room, 0
     stride, alive = room.stride, _alive(room)
@@ -228,7 +228,7 @@ def _tried(board: Store) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _alive(room: Room) -> int:
+def _alive(room: SokobanWalls) -> int:
     """Cells from which a box alone can reach a goal: those that pulls from a goal reach."""
     alive, waiting = room.goals, list(bits(room.goals))
     while waiting:

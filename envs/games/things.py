@@ -10,7 +10,7 @@ from verigym.errors import TaskError
 
 
 @dataclass(frozen=True)
-class Table:
+class ThingTable:
     """Names of things in order; for each fact, in words, the set of things of which it holds.
 
     A set is a number: bit i stands for thing i.
@@ -25,7 +25,7 @@ class Table:
 
 
 @cache
-def table() -> Table:
+def table() -> ThingTable:
     """Return the table, read once. Raises TaskError if the file says something twice or of nothing."""
     text = (files("verigym.envs.games") / "things.txt").read_text(encoding="ascii")
     words: dict[str, str] = {}
@@ -50,7 +50,7 @@ def table() -> Table:
             for mark in held:
                 holders[words[mark]] |= 1 << len(names)
             names.append(name)
-    return Table(tuple(names), holders)
+    return ThingTable(tuple(names), holders)
 
 
 def best_split(among: int, facts: list[tuple[str, int]]) -> tuple[str, int] | None:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.games.clues import Link, clues_for, count_solving, link
-from verigym.question import Ask, Asked, Question
+from verigym.envs.games.clues import PairClue, clues_for, count_solving, link
+from verigym.question import Ask, Question, QuestionState
 from verigym.task import Task
 
 # Houses, words in each, and the share of clues about a house by its number.
@@ -127,7 +127,7 @@ class Zebra(Question):
         return "<answer>\n" + "\n".join(lines) + "\n</answer>"
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Count what a solver does with the clues of the task."""
         reference: Any = state.task.reference
         rows = reference["words"]
@@ -152,7 +152,7 @@ def _order(draws: list[float]) -> list[int]:
     return sorted(range(len(draws)), key=draws.__getitem__)
 
 
-def _said(one: Link, titles: list[str], rows: list[list[str]], houses: int) -> str:
+def _said(one: PairClue, titles: list[str], rows: list[list[str]], houses: int) -> str:
     """The clue in words."""
 
     def who(word: int) -> str:

@@ -22,7 +22,7 @@ from verigym.envs.harbor.folder import Folder, find_folders, read_folder
 from verigym.envs.harbor.runner import FolderJudge, oracle_script
 from verigym.errors import ConfigError, RequestError, TaskError
 from verigym.judge import Judge
-from verigym.question import Ask, Asked, Question
+from verigym.question import Ask, Question, QuestionState
 from verigym.reply import fenced, spoken
 from verigym.splits import split_by_essence
 from verigym.task import Task
@@ -104,7 +104,7 @@ class HarborTasks(Question):
         return "" if folder.solution is None else f"```bash\n{oracle_script(folder)}\n```"
 
     @override
-    def transition(self, state: Asked, action: str) -> Transition[Asked]:
+    def transition(self, state: QuestionState, action: str) -> Transition[QuestionState]:
         """Take the last fenced block of the reply as the script; nothing runs without one."""
         blocks = fenced(spoken(action))
         moved = super().transition(state, blocks[-1].body if blocks else "")

@@ -28,7 +28,7 @@ _NEEDS = ("mcp_servers", "healthcheck", "gpus", "allowed_hosts")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ContainerFiles:
     """Files of a container by absolute path, its variables and its working folder."""
 
     files: Mapping[str, bytes]
@@ -44,8 +44,8 @@ class Folder:
     name: str
     instruction: str
     mode: Literal["shared", "separate"]
-    agent: Place
-    verifier: Place
+    agent: ContainerFiles
+    verifier: ContainerFiles
     tests: Mapping[str, bytes]
     solution: Mapping[str, bytes] | None
     solution_env: Mapping[str, str]
@@ -98,7 +98,7 @@ def read_folder(path: Path) -> Folder:
         instruction=instruction,
         mode=mode,
         agent=agent,
-        verifier=Place(
+        verifier=ContainerFiles(
             files=place.files,
             env={**place.env, **_texts(verifier.get("env"))},
             workdir=place.workdir,
@@ -123,7 +123,7 @@ def find_folders(path: Path) -> list[Path]:
     return found
 
 
-def _place(path: Path, context: Path, environment: Mapping[str, Any]) -> Place:
+def _place(path: Path, context: Path, environment: Mapping[str, Any]) -> ContainerFiles:
     """Read what a container would start with. Raises NeedsImage unless files and variables are all."""
     if image := environment.get("docker_image"):
         raise NeedsImage(_needs(path, f"the image {image}"))
@@ -153,7 +153,7 @@ def _place(path: Path, context: Path, environment: Mapping[str, Any]) -> Place:
     for place in (workdir, *files):
         if not place.startswith(WORKDIR):
             raise NeedsImage(_needs(path, f"files in {place}, outside {WORKDIR}"))
-    return Place(files=files, env=env, workdir=workdir)
+    return ContainerFiles(files=files, env=env, workdir=workdir)
 
 
 def _copied(

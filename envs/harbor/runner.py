@@ -35,7 +35,7 @@ _MOST_S = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class HarborRun:
     """The end of a run: what the agent's job and the tests printed, and the verdict."""
 
     verdict: Verdict
@@ -43,7 +43,7 @@ class Run:
     tests: str
 
 
-def run_folder(folder: Folder, script: str | None, sandbox: Sandbox | None = None) -> Run:
+def run_folder(folder: Folder, script: str | None, sandbox: Sandbox | None = None) -> HarborRun:
     """Run `script` in bash as the agent, or nothing if it is None, then the tests."""
     sandbox = sandbox or default_sandbox()
     files = {_relative(name): data for name, data in folder.agent.files.items()}
@@ -51,15 +51,15 @@ def run_folder(folder: Folder, script: str | None, sandbox: Sandbox | None = Non
     if script is not None:
         result = sandbox.run(_agent_job(folder, files, script))
         if result.status is JobStatus.SANDBOX_ERROR:
-            return Run(verdict=_broken(result, "agent"), agent="", tests="")
+            return HarborRun(verdict=_broken(result, "agent"), agent="", tests="")
         said = _said(result)
         files = _outlive(folder, files, result)
     elif folder.mode == "separate":
         files = {}
     if EXPORTED in folder.tests:
-        return Run(verdict=_judged(folder, files), agent=said, tests="")
+        return HarborRun(verdict=_judged(folder, files), agent=said, tests="")
     result = sandbox.run(_tests_job(folder, files))
-    return Run(verdict=_verdict(result), agent=said, tests=_said(result))
+    return HarborRun(verdict=_verdict(result), agent=said, tests=_said(result))
 
 
 def oracle_script(folder: Folder) -> str:

@@ -17,7 +17,7 @@ _LEVEL_OF = {"+": 1, "-": 1, "*": 2}
 
 
 @dataclass(frozen=True)
-class Level:
+class ArithmeticSize:
     """Expressions of `operations` operations over numbers of 1..`largest`."""
 
     operations: range
@@ -25,16 +25,16 @@ class Level:
 
 
 LEVELS = {
-    1: Level(range(1, 2), 12),
-    2: Level(range(1, 3), 20),
-    3: Level(range(2, 4), 50),
-    4: Level(range(3, 5), 50),
-    5: Level(range(4, 7), 70),
-    6: Level(range(6, 9), 100),
-    7: Level(range(11, 15), 150),
-    8: Level(range(20, 25), 250),
-    9: Level(range(45, 52), 500),
-    10: Level(range(115, 131), 999),
+    1: ArithmeticSize(range(1, 2), 12),
+    2: ArithmeticSize(range(1, 3), 20),
+    3: ArithmeticSize(range(2, 4), 50),
+    4: ArithmeticSize(range(3, 5), 50),
+    5: ArithmeticSize(range(4, 7), 70),
+    6: ArithmeticSize(range(6, 9), 100),
+    7: ArithmeticSize(range(11, 15), 150),
+    8: ArithmeticSize(range(20, 25), 250),
+    9: ArithmeticSize(range(45, 52), 500),
+    10: ArithmeticSize(range(115, 131), 999),
 }
 
 

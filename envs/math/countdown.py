@@ -29,7 +29,7 @@ Think as long as you like, then put the expression alone in tags: <answer>expres
 
 
 @dataclass(frozen=True)
-class Level:
+class CountdownSize:
     """Settings of one level: `count` numbers of 1..`largest`, and the range of the target."""
 
     count: int
@@ -39,19 +39,19 @@ class Level:
 
 
 LEVELS = {
-    1: Level(2, 30, 5, 99),
-    2: Level(3, 10, 10, 50),
-    3: Level(4, 8, 10, 50),
-    4: Level(4, 25, 20, 100),
-    5: Level(5, 50, 50, 300),
-    6: Level(6, 100, 100, 999),
-    7: Level(6, 100, 2000, 9999),
-    8: Level(7, 100, 1000, 9999),
+    1: CountdownSize(2, 30, 5, 99),
+    2: CountdownSize(3, 10, 10, 50),
+    3: CountdownSize(4, 8, 10, 50),
+    4: CountdownSize(4, 25, 20, 100),
+    5: CountdownSize(5, 50, 50, 300),
+    6: CountdownSize(6, 100, 100, 999),
+    7: CountdownSize(6, 100, 2000, 9999),
+    8: CountdownSize(7, 100, 1000, 9999),
 }
 
 
 @dataclass(frozen=True)
-class Board:
+class CountdownState:
     """The state: what is asked, and whether it has been answered. `numbers` ascend."""
 
     numbers: tuple[int, ...]
@@ -59,7 +59,7 @@ class Board:
     answered: bool = False
 
 
-class Countdown(Env[Board]):
+class Countdown(Env[CountdownState]):
     """Numbers and a target; the first action is the answer, judged by `math/countdown`.
 
     Every task is drawn by combining its numbers at random, so that it has a solution whose
@@ -91,17 +91,17 @@ class Countdown(Env[Board]):
                 )
 
     @override
-    def initial(self, task: Task) -> Board:
+    def initial(self, task: Task) -> CountdownState:
         numbers, target = reference_of(task)
-        return Board(tuple(sorted(numbers)), target)
+        return CountdownState(tuple(sorted(numbers)), target)
 
     @override
-    def observe(self, state: Board) -> str:
+    def observe(self, state: CountdownState) -> str:
         """The prompt says it all."""
         return ""
 
     @override
-    def transition(self, state: Board, action: str) -> Transition[Board]:
+    def transition(self, state: CountdownState, action: str) -> Transition[CountdownState]:
         """Take any action as the answer."""
         return Transition(
             state=replace(state, answered=True),
@@ -111,7 +111,7 @@ class Countdown(Env[Board]):
         )
 
     @override
-    def submission(self, state: Board) -> JSON:
+    def submission(self, state: CountdownState) -> JSON:
         """Return no answer; used if an action was too long to be read."""
         return ""
 
@@ -120,7 +120,7 @@ class Countdown(Env[Board]):
         return 1
 
     @override
-    def work(self, state: Board) -> int:
+    def work(self, state: CountdownState) -> int:
         """Count the joins of two numbers that the search tries until it finds a solution."""
         search = _Search(whole=True)
         search.tabulate(state.numbers)
@@ -128,11 +128,11 @@ class Countdown(Env[Board]):
         return search.operations
 
     @override
-    def key(self, state: Board) -> JSON:
+    def key(self, state: CountdownState) -> JSON:
         return [state.numbers, state.target, state.answered]
 
     @override
-    def solve(self, state: Board) -> str:
+    def solve(self, state: CountdownState) -> str:
         """A search; tens of milliseconds at the hardest."""
         return f"<answer>{solution(state.numbers, state.target)}</answer>"
 

@@ -45,7 +45,7 @@ OTHERS = ("birds", "cups", "hats", "keys", "lamps", "maps", "plants", "spoons")
 
 
 @dataclass(frozen=True)
-class Level:
+class StorySize:
     """Number of people in the chain and of irrelevant facts; `shuffled` if the story is.
 
     A person is compared with one of the `back` people named before, or with any if it is 0.
@@ -58,16 +58,16 @@ class Level:
 
 
 LEVELS = {
-    1: Level(range(2, 3), 0, False),
-    2: Level(range(3, 4), 0, False),
-    3: Level(range(3, 5), 1, False),
-    4: Level(range(4, 6), 2, False),
-    5: Level(range(5, 7), 4, False),
-    6: Level(range(6, 9), 4, True),
-    7: Level(range(9, 12), 6, True, 3),
-    8: Level(range(14, 17), 9, True, 3),
-    9: Level(range(22, 26), 13, True, 3),
-    10: Level(range(44, 53), 18, True, 3),
+    1: StorySize(range(2, 3), 0, False),
+    2: StorySize(range(3, 4), 0, False),
+    3: StorySize(range(3, 5), 1, False),
+    4: StorySize(range(4, 6), 2, False),
+    5: StorySize(range(5, 7), 4, False),
+    6: StorySize(range(6, 9), 4, True),
+    7: StorySize(range(9, 12), 6, True, 3),
+    8: StorySize(range(14, 17), 9, True, 3),
+    9: StorySize(range(22, 26), 13, True, 3),
+    10: StorySize(range(44, 53), 18, True, 3),
 }
 
 _TIMES = {"twice": 2, "three times": 3, "four times": 4}

@@ -11,7 +11,7 @@ from typing_extensions import override
 from verigym.envs.math.contest import kind as contest
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
-from verigym.question import FORM, Ask, Asked, Question
+from verigym.question import FORM, Ask, Question, QuestionState
 from verigym.task import Task
 
 
@@ -40,7 +40,7 @@ class Worked(Question):
         return self.work_exercise(paper, question, kind) if answer is None else answer
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         paper = Paper()
         paper.look()
         self.work_out(paper, read_question(state.task), state.task.tags[0])

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import product
 
-from verigym.envs.search.draws import Draws
+from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.pages import figure_text
 from verigym.envs.search.reading import Quest
 from verigym.envs.search.schema import FIGURES, KINDS, LINKS, RECORDED
-from verigym.envs.search.world import NONE, World
+from verigym.envs.search.world import NONE, SearchWorld
 
 FORMS = {
     "number": "Give the answer as a number.",
@@ -39,7 +39,7 @@ class Chain:
     page on the way gets a name of its own (P1, P2), so that long phrases need not stand in each other.
     """
 
-    world: World
+    world: SearchWorld
     phrase: str
     at: int
     query: str = ""
@@ -117,7 +117,7 @@ class Chain:
         return True
 
 
-def begin(world: World, draws: Draws, kinds: tuple[str, ...] = _STARTS) -> Chain:
+def begin(world: SearchWorld, draws: BlockDraws, kinds: tuple[str, ...] = _STARTS) -> Chain:
     """Return a chain at a page whose name no other has."""
     while True:
         kind = draws.one(kinds)
@@ -128,7 +128,7 @@ def begin(world: World, draws: Draws, kinds: tuple[str, ...] = _STARTS) -> Chain
             return Chain(world, phrase, page, query=name, met={page})
 
 
-def wander(chain: Chain, draws: Draws, pages: int, back: int) -> bool:
+def wander(chain: Chain, draws: BlockDraws, pages: int, back: int) -> bool:
     """Go on until `pages` pages have to be read, the last but one included; `back` of 10 steps
     backwards where possible. False in a dead end."""
     tries = 0
@@ -146,7 +146,7 @@ def wander(chain: Chain, draws: Draws, pages: int, back: int) -> bool:
     return True
 
 
-def finish(chain: Chain, draws: Draws, pages: int, turns: int) -> Quest | None:
+def finish(chain: Chain, draws: BlockDraws, pages: int, turns: int) -> Quest | None:
     """End with a figure or a link of the page; None if that takes another number of pages."""
     kind = chain.world.kind(chain.at)
     figures = FIGURES_OF[kind]
@@ -217,7 +217,7 @@ def question_for(phrase: str, form: str) -> str:
     return f"Name {phrase}." if form == "text" else f"What is {phrase}?"
 
 
-def answer_by_page(world: World, page: int) -> tuple[str, tuple[str, ...]]:
+def answer_by_page(world: SearchWorld, page: int) -> tuple[str, tuple[str, ...]]:
     """Return the title of a page as an answer, with its name as an alias if the title says more."""
     title, name = world.titles[page], world.names[page]
     return title, () if name == title else (name,)

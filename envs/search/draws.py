@@ -10,7 +10,7 @@ import numpy as np
 T = TypeVar("T")
 
 
-class Draws:
+class BlockDraws:
     """Whole numbers and choices; a block of 64 costs as much as two single draws."""
 
     def __init__(self, rng: np.random.Generator) -> None:

@@ -7,9 +7,9 @@ from typing import ClassVar
 from typing_extensions import override
 
 from verigym.envs.search.chains import begin, finish, wander
-from verigym.envs.search.draws import Draws
+from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.reading import Quest, Searching
-from verigym.envs.search.world import World
+from verigym.envs.search.world import SearchWorld
 
 _PAGES = {
     1: (1, 1), 2: (2, 2), 3: (2, 3), 4: (3, 4), 5: (4, 5),
@@ -27,7 +27,7 @@ class Hops(Searching):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
+    def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
         least, most = _PAGES[level]
         pages = least + draws.below(most - least + 1)
         chain = begin(world, draws)

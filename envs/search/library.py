@@ -9,7 +9,7 @@ from typing import Protocol
 
 from verigym.envs.search.index import Index
 from verigym.envs.search.pages import page_text
-from verigym.envs.search.world import World, build_world
+from verigym.envs.search.world import SearchWorld, build_world
 
 HITS = 10
 """Results of a search at a time."""
@@ -51,7 +51,7 @@ class Library(Protocol):
 class WorldLibrary:
     """The pages of a made-up world. The index is made at the first search."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SearchWorld) -> None:
         self.world = world
 
     @cached_property

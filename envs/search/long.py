@@ -8,7 +8,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from verigym.envs.search.chains import FORMS
-from verigym.envs.search.draws import Draws
+from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.pages import date_text
 from verigym.envs.search.reading import Quest, Searching
 from verigym.envs.search.schema import FIGURES, RECORDED
@@ -19,7 +19,7 @@ from verigym.envs.search.steps import (
     figures_of,
     place_of_largest,
 )
-from verigym.envs.search.world import World
+from verigym.envs.search.world import SearchWorld
 from verigym.verifiers.qa.citations import MAX_CITATIONS
 
 _ITEMS = {1: 12, 2: 21, 3: 24, 4: 28, 5: 34, 6: 40, 7: 46, 8: 53, 9: 61, 10: 70}
@@ -54,7 +54,7 @@ class Long(Searching):
     by_title: ClassVar[bool] = True
 
     @override
-    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
+    def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
         kind, link, figure = draws.one(_PATHS)
         rows: list[tuple[int, int, int]] = []  # value, item, the page that states the value
         met: set[int] = set()

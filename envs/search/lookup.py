@@ -7,10 +7,10 @@ from typing import ClassVar
 from typing_extensions import override
 
 from verigym.envs.search.chains import begin, finish, several, wander
-from verigym.envs.search.draws import Draws
+from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.reading import Quest, Searching
 from verigym.envs.search.schema import LINKS
-from verigym.envs.search.world import World
+from verigym.envs.search.world import SearchWorld
 
 _WAYS = {
     1: ("named",),
@@ -34,11 +34,11 @@ class Lookup(Searching):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
+    def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
         return several(len(_WAYS[level]), lambda n: _fact(world, draws, _WAYS[level][n]))
 
 
-def _fact(world: World, draws: Draws, way: str) -> Quest | None:
+def _fact(world: SearchWorld, draws: BlockDraws, way: str) -> Quest | None:
     pages = 2 if way == "through" else 1
     chain = begin(world, draws)
     if way == "found":

@@ -16,11 +16,11 @@ from verigym.envs.search.chains import (
     question_for,
     several,
 )
-from verigym.envs.search.draws import Draws
+from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.pages import figure_text
 from verigym.envs.search.reading import Quest, Searching
 from verigym.envs.search.schema import FIGURES, LINKS, RECORDED
-from verigym.envs.search.world import NONE, World
+from verigym.envs.search.world import NONE, SearchWorld
 
 _OF_PEOPLE = ("birthplace", "teacher", "alma_mater", "employer")
 
@@ -40,17 +40,17 @@ class Noise(Searching):
     )
 
     @override
-    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
+    def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
         ways = _WAYS[level]
         return several(len(ways), lambda n: ways[n](world, draws))
 
 
-def _undisputed(world: World, draws: Draws) -> Quest | None:
+def _undisputed(world: SearchWorld, draws: BlockDraws) -> Quest | None:
     chain = begin(world, draws)
     return finish(chain, draws, 1, turns=10)
 
 
-def _by_register(world: World, draws: Draws) -> Quest | None:
+def _by_register(world: SearchWorld, draws: BlockDraws) -> Quest | None:
     chain = begin(world, draws)
     if draws.below(2):
         chain.follow(draws.one(LINKS_OF[world.kind(chain.at)]))
@@ -60,7 +60,7 @@ def _by_register(world: World, draws: Draws) -> Quest | None:
     return _disputed(world, draws, chain.at, chain.phrase, route, chain.support)
 
 
-def _by_namesake(world: World, draws: Draws) -> Quest | None:
+def _by_namesake(world: SearchWorld, draws: BlockDraws) -> Quest | None:
     person, phrase, route = _one_of_two(world, draws)
     if person == NONE:
         return None
@@ -72,7 +72,7 @@ def _by_namesake(world: World, draws: Draws) -> Quest | None:
     return _disputed(world, draws, subject, phrase, [*route, ("", subject)], [[person]])
 
 
-def _one_of_two(world: World, draws: Draws) -> tuple[int, str, list[tuple[str, int]]]:
+def _one_of_two(world: SearchWorld, draws: BlockDraws) -> tuple[int, str, list[tuple[str, int]]]:
     """A person with a namesake, a phrase that tells them apart, and the way by both; NONE where nothing
     does."""
     person = world.starts["person"] + draws.below(world.count("person"))
@@ -87,7 +87,7 @@ def _one_of_two(world: World, draws: Draws) -> tuple[int, str, list[tuple[str, i
     return person, f"the {mine} {name}", route
 
 
-def _namesake(world: World, draws: Draws) -> Quest | None:
+def _namesake(world: SearchWorld, draws: BlockDraws) -> Quest | None:
     person, phrase, route = _one_of_two(world, draws)
     if person < 0:
         return None
@@ -116,8 +116,8 @@ def _namesake(world: World, draws: Draws) -> Quest | None:
 
 
 def _disputed(
-    world: World,
-    draws: Draws,
+    world: SearchWorld,
+    draws: BlockDraws,
     subject: int,
     phrase: str,
     route: list[tuple[str, int]],
@@ -162,7 +162,7 @@ def _disputed(
     )
 
 
-_WAYS: dict[int, tuple[Callable[[World, Draws], Quest | None], ...]] = {
+_WAYS: dict[int, tuple[Callable[[SearchWorld, BlockDraws], Quest | None], ...]] = {
     1: (_namesake,) * 2,
     2: (_namesake,) * 3,
     3: (*(_namesake,) * 3, _undisputed),

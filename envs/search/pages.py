@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verigym.envs.search.schema import MONTHS, STATUSES
-from verigym.envs.search.world import NONE, World
+from verigym.envs.search.world import NONE, SearchWorld
 
 _FILLERS = (
     "The archive keeps three letters on the matter.",
@@ -22,18 +22,18 @@ def date_text(day: int) -> str:
     return f"{rest % 28 + 1} {MONTHS[rest // 28]} {year}"
 
 
-def figure_text(world: World, name: str, number: int) -> str:
+def figure_text(world: SearchWorld, name: str, number: int) -> str:
     """Return a figure as pages state it; empty if it is not known."""
     value = world.figures[name][number]
     return date_text(value) if name in ("born", "opened") else str(value)
 
 
-def page_text(world: World, page: int) -> str:
+def page_text(world: SearchWorld, page: int) -> str:
     """Return the body of a page, printable ASCII; other pages stand in it as `Title [id]`."""
     return _WRITERS[world.kind(page)](world, page, world.number(page))
 
 
-def _ref(world: World, page: int) -> str:
+def _ref(world: SearchWorld, page: int) -> str:
     return f"{world.titles[page]} [p{world.ids[page]:05d}]"
 
 
@@ -41,7 +41,7 @@ def _a(word: str) -> str:
     return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
-def _person(w: World, page: int, k: int) -> str:
+def _person(w: SearchWorld, page: int, k: int) -> str:
     links = w.links
     lines = [
         f"{w.names[page]}, {w.figures['occupation'][k]}, was born on "
@@ -59,7 +59,7 @@ def _person(w: World, page: int, k: int) -> str:
     return " ".join(lines)
 
 
-def _firm(w: World, page: int, k: int) -> str:
+def _firm(w: SearchWorld, page: int, k: int) -> str:
     links, figures = w.links, w.figures
     return (
         f"{w.titles[page]} is a firm in {figures['industry'][k]}, with its seat in "
@@ -70,7 +70,7 @@ def _firm(w: World, page: int, k: int) -> str:
     )
 
 
-def _work(w: World, page: int, k: int) -> str:
+def _work(w: SearchWorld, page: int, k: int) -> str:
     links, figures = w.links, w.figures
     return (
         f"{w.titles[page]} is {_a(figures['form'][k])} by {_ref(w, links['author'][k])}, its author, "
@@ -80,7 +80,7 @@ def _work(w: World, page: int, k: int) -> str:
     )
 
 
-def _town(w: World, page: int, k: int) -> str:
+def _town(w: SearchWorld, page: int, k: int) -> str:
     links, figures = w.links, w.figures
     river = f" on the river {figures['river'][k]}" if figures["river"][k] else ""
     return (
@@ -91,7 +91,7 @@ def _town(w: World, page: int, k: int) -> str:
     )
 
 
-def _event(w: World, page: int, k: int) -> str:
+def _event(w: SearchWorld, page: int, k: int) -> str:
     links, figures = w.links, w.figures
     return (
         f"{w.titles[page]} was an event hosted by {_ref(w, links['host'][k])}. It opened on "
@@ -100,7 +100,7 @@ def _event(w: World, page: int, k: int) -> str:
     )
 
 
-def _school(w: World, page: int, k: int) -> str:
+def _school(w: SearchWorld, page: int, k: int) -> str:
     links = w.links
     return (
         f"{w.titles[page]} is a school in the town of {_ref(w, links['campus'][k])}, established in "
@@ -109,7 +109,7 @@ def _school(w: World, page: int, k: int) -> str:
     )
 
 
-def _region(w: World, page: int, k: int) -> str:
+def _region(w: SearchWorld, page: int, k: int) -> str:
     first = w.starts["town"]
     towns = [first + n for n, region in enumerate(w.links["region"]) if region == page]
     return (
@@ -119,7 +119,7 @@ def _region(w: World, page: int, k: int) -> str:
     )
 
 
-def _record(w: World, page: int, k: int) -> str:
+def _record(w: SearchWorld, page: int, k: int) -> str:
     record = w.records[k]
     value = str(record.value)
     if record.about in w.links:

@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Move, Transition
-from verigym.envs.search.draws import Draws
+from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.library import Library, world_library
 from verigym.envs.search.steps import look_through, read_through
 from verigym.envs.search.toolbox import (
@@ -29,7 +29,7 @@ from verigym.envs.search.toolbox import (
     show_hits,
     show_page,
 )
-from verigym.envs.search.world import LEAST_PAGES, MOST_PAGES, PAGES, World
+from verigym.envs.search.world import LEAST_PAGES, MOST_PAGES, PAGES, SearchWorld
 from verigym.errors import RequestError, TaskError
 from verigym.task import SPLITS, Task
 from verigym.verdict import Verdict
@@ -39,7 +39,7 @@ MOST_REPEATS = 10
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingState:
     """The state: the page opened last, what was shown last, and (for the oracle) by which query.
 
     `held` are the groups of supporting pages of which one was opened, and `done` the calls that were made;
@@ -54,7 +54,7 @@ class Reading:
     repeats: int = 0
 
 
-class Reader(Env[Reading]):
+class Reader(Env[ReadingState]):
     """Answers questions by `search`, `open`, `find` and `answer`, one call an action; judged by `qa/answer`.
 
     `gain` pays, in all, this much for opening supporting pages as they are first opened, and takes it back
@@ -95,7 +95,7 @@ class Reader(Env[Reading]):
 
     @override
     def commit(
-        self, move: Move[Reading], verdict: Verdict | None = None
+        self, move: Move[ReadingState], verdict: Verdict | None = None
     ) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Add `gain` and `redundancy` to the reward."""
         before = self.state
@@ -106,22 +106,22 @@ class Reader(Env[Reading]):
             reward -= self.redundancy * (self.state.repeats - before.repeats)
         return observation, reward, terminated, truncated, info
 
-    def _potential(self, state: Reading) -> float:
+    def _potential(self, state: ReadingState) -> float:
         groups = _groups(self.task)
         return self.gain * len(state.held) / len(groups) if groups else 0.0
 
     @override
-    def initial(self, task: Task) -> Reading:
+    def initial(self, task: Task) -> ReadingState:
         _groups(task)
-        return Reading()
+        return ReadingState()
 
     @override
-    def observe(self, state: Reading) -> str:
+    def observe(self, state: ReadingState) -> str:
         """The answer to the last call."""
         return state.view
 
     @override
-    def transition(self, state: Reading, action: str) -> Transition[Reading]:
+    def transition(self, state: ReadingState, action: str) -> Transition[ReadingState]:
         act = read_act(action)
         if isinstance(act, str):
             view = f"Invalid call: {act[:300]}."
@@ -132,7 +132,7 @@ class Reader(Env[Reading]):
         moved, valid = self._look(state, act)
         return Transition(state=self._counted(state, moved, act), valid=valid)
 
-    def _look(self, state: Reading, act: Act) -> tuple[Reading, bool]:
+    def _look(self, state: ReadingState, act: Act) -> tuple[ReadingState, bool]:
         library = self.library(self.task)
         if act.name == "search":
             view = show_hits(library.search(act.text, act.number), act.number)
@@ -146,7 +146,7 @@ class Reader(Env[Reading]):
             return replace(state, view=show_page(page, act.number), page=page.id, query=""), True
         return replace(state, view=show_found(page, act.text), query=""), True
 
-    def _counted(self, before: Reading, moved: Reading, act: Act) -> Reading:
+    def _counted(self, before: ReadingState, moved: ReadingState, act: Act) -> ReadingState:
         if self.gain and act.name == "open":
             opened = {n for n, group in enumerate(_groups(self.task)) if moved.page in group}
             moved = replace(moved, held=moved.held | opened)
@@ -159,7 +159,7 @@ class Reader(Env[Reading]):
         return moved
 
     @override
-    def submission(self, state: Reading) -> JSON:
+    def submission(self, state: ReadingState) -> JSON:
         """No answer was given."""
         return {"answer": "", "citations": []}
 
@@ -168,13 +168,13 @@ class Reader(Env[Reading]):
         return int(_reference(task).get("turns", 20))
 
     @override
-    def key(self, state: Reading) -> JSON:
+    def key(self, state: ReadingState) -> JSON:
         """The open page and the view; past actions only if a reward counts them."""
         counted = [sorted(state.held), sorted(state.done), state.repeats]
         return [state.view, state.page, *(counted if self.gain or self.redundancy else [])]
 
     @override
-    def work(self, state: Reading) -> int:
+    def work(self, state: ReadingState) -> int:
         """Count the results looked at up to the right one, or the statements of the page and the facts noted
         from it; at the end, also the steps of `put_together`. Choosing the next call is one more."""
         route = _reference(self.task).get("route", [])
@@ -196,7 +196,7 @@ class Reader(Env[Reading]):
         return str(_reference(self.task).get("reply", "")), operations
 
     @override
-    def solve(self, state: Reading) -> str:
+    def solve(self, state: ReadingState) -> str:
         """Goes the known way: from the page that is open to the next, then answers."""
         reference = _reference(self.task)
         route = reference.get("route")
@@ -250,7 +250,7 @@ class Searching(Reader):
         self.pages = pages
 
     @abstractmethod
-    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
+    def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
         """Return a question with one right answer; None if the draws led to none, and others
         follow."""
 
@@ -264,7 +264,7 @@ class Searching(Reader):
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
         where = (self.world, SPLITS.index(self._drawing), self.pages)
         world = world_library(*where).world
-        draws = Draws(rng)
+        draws = BlockDraws(rng)
         quest = None
         while quest is None:
             quest = self.pose(world, draws, level)

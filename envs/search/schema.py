@@ -20,7 +20,7 @@ KINDS = tuple(SHARES)
 
 
 @dataclass(frozen=True)
-class Link:
+class PageLink:
     """A relation that leads from a page to one other, or to none.
 
     `phrase` names the other page in a question; `inverse`, where there is one, names the page that has
@@ -34,25 +34,25 @@ class Link:
 
 
 LINKS = {
-    "birthplace": Link("person", "town", "the birthplace of {}"),
-    "spouse": Link("person", "person", "the spouse of {}"),
-    "teacher": Link("person", "person", "the teacher of {}"),
-    "alma_mater": Link("person", "school", "the school attended by {}"),
-    "employer": Link("person", "firm", "the employer of {}"),
-    "founder": Link("firm", "person", "the founder of {}", "the firm founded by {}"),
-    "seat": Link("firm", "town", "the seat of {}"),
-    "head": Link("firm", "person", "the head of {}"),
-    "author": Link("work", "person", "the author of {}", "the work by {}"),
-    "publisher": Link("work", "firm", "the publisher of {}", "the work published by {}"),
-    "setting": Link("work", "town", "the town that is the setting of {}", "the work set in {}"),
-    "region": Link("town", "region", "the region of {}"),
-    "mayor": Link("town", "person", "the mayor of {}"),
-    "venue": Link("event", "town", "the venue of {}", "the event held in {}"),
-    "host": Link("event", "person", "the host of {}", "the event hosted by {}"),
-    "campus": Link("school", "town", "the home town of {}"),
-    "rector": Link("school", "person", "the rector of {}", "the school whose rector is {}"),
-    "capital": Link("region", "town", "the capital of {}"),
-    "ruler": Link("region", "person", "the ruler of {}"),
+    "birthplace": PageLink("person", "town", "the birthplace of {}"),
+    "spouse": PageLink("person", "person", "the spouse of {}"),
+    "teacher": PageLink("person", "person", "the teacher of {}"),
+    "alma_mater": PageLink("person", "school", "the school attended by {}"),
+    "employer": PageLink("person", "firm", "the employer of {}"),
+    "founder": PageLink("firm", "person", "the founder of {}", "the firm founded by {}"),
+    "seat": PageLink("firm", "town", "the seat of {}"),
+    "head": PageLink("firm", "person", "the head of {}"),
+    "author": PageLink("work", "person", "the author of {}", "the work by {}"),
+    "publisher": PageLink("work", "firm", "the publisher of {}", "the work published by {}"),
+    "setting": PageLink("work", "town", "the town that is the setting of {}", "the work set in {}"),
+    "region": PageLink("town", "region", "the region of {}"),
+    "mayor": PageLink("town", "person", "the mayor of {}"),
+    "venue": PageLink("event", "town", "the venue of {}", "the event held in {}"),
+    "host": PageLink("event", "person", "the host of {}", "the event hosted by {}"),
+    "campus": PageLink("school", "town", "the home town of {}"),
+    "rector": PageLink("school", "person", "the rector of {}", "the school whose rector is {}"),
+    "capital": PageLink("region", "town", "the capital of {}"),
+    "ruler": PageLink("region", "person", "the ruler of {}"),
 }
 
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 from typing_extensions import override
 
 from verigym.envs.search.chains import FORMS, answer_by_page, begin, several, wander
-from verigym.envs.search.draws import Draws
+from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.pages import figure_text
 from verigym.envs.search.reading import Quest, Searching
-from verigym.envs.search.schema import FIGURES, LINKS, Figure, Link
-from verigym.envs.search.world import NONE, World
+from verigym.envs.search.schema import FIGURES, LINKS, Figure, PageLink
+from verigym.envs.search.world import NONE, SearchWorld
 
 _SIZES = {
     1: (2, 1), 2: (3, 1), 3: (4, 1), 4: (3, 2), 5: (4, 2), 6: (3, 3), 7: (4, 3), 8: (5, 4), 9: (8, 5), 10: (12, 6)
@@ -24,7 +24,7 @@ _LACKS = (0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3)
 _OF = 3
 # Facts that some pages lack. Which one is asked for is drawn whether it is known or not, so that the words
 # of a question betray nothing.
-_LACKING: dict[str, Link | Figure] = {
+_LACKING: dict[str, PageLink | Figure] = {
     **{name: LINKS[name] for name in ("spouse", "teacher", "alma_mater")},
     "river": FIGURES["river"],
 }
@@ -45,7 +45,7 @@ class Unanswerable(Searching):
     )
 
     @override
-    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
+    def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
         parts, pages = _SIZES[level]
         unknown = draws.some(range(parts), round(draws.one(_LACKS) * parts / _OF))
         names = [draws.one(tuple(_LACKING)) for _ in range(parts)]
@@ -57,7 +57,9 @@ class Unanswerable(Searching):
         return replace(quest, tags=(*quest.tags, f"unknown={len(unknown)}"))
 
 
-def _part(world: World, draws: Draws, name: str, lacks: bool, pages: int) -> Quest | None:
+def _part(
+    world: SearchWorld, draws: BlockDraws, name: str, lacks: bool, pages: int
+) -> Quest | None:
     """A question that asks `name` of the last page of a chain; None if it has it and should not, or has
     not."""
     subject = _LACKING[name].subject

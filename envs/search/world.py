@@ -44,7 +44,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class World:
+class SearchWorld:
     """Facts by kind. `links[name][k]` is the page that the k-th page of its subject's kind leads to, or
     NONE; `figures[name][k]` a number, a date or a word; `dated[k]` the date of a page of a firm or town."""
 
@@ -120,7 +120,7 @@ class World:
 
 
 @lru_cache(maxsize=4)
-def build_world(seed: int, part: int = 0, pages: int = PAGES) -> World:
+def build_world(seed: int, part: int = 0, pages: int = PAGES) -> SearchWorld:
     """Return the world of a seed; `part` tells the worlds of the splits apart. Kept for the process."""
     rng = np.random.Generator(np.random.PCG64([seed, part, pages]))
     counts = {kind: pages * share // 1000 for kind, share in SHARES.items()}
@@ -206,7 +206,7 @@ def build_world(seed: int, part: int = 0, pages: int = PAGES) -> World:
     titles += [
         f"Register entry {number + 1}: {titles[r.subject]}" for number, r in enumerate(records)
     ]
-    return World(
+    return SearchWorld(
         pages=pages,
         starts=starts,
         titles=titles,

@@ -12,8 +12,8 @@ from verigym.env import Draft
 from verigym.envs.sql.commands import CELL_CHARS, MAX_ROWS, SHOWN_ROWS, run_query
 from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS
-from verigym.envs.sql.explorer import STEPS, Explorer, Seen
-from verigym.envs.sql.hidden import World
+from verigym.envs.sql.explorer import STEPS, Explorer, LastResult
+from verigym.envs.sql.hidden import HiddenWorld
 from verigym.envs.sql.report import draw
 from verigym.envs.sql.write_query import QueryWriter, names_of, question_in
 from verigym.task import Task
@@ -66,7 +66,7 @@ class Explore(Explorer):
         domain = DOMAINS[numbers[0]]
         drawn = draw(rng, domain, level)
         query = drawn.query
-        world = World(numbers, style, int(rng.integers(2**31)))
+        world = HiddenWorld(numbers, style, int(rng.integers(2**31)))
         names = world.named(numbers[0])
         return Draft(
             prompt=_PROMPT.format(
@@ -89,7 +89,7 @@ class Explore(Explorer):
         return LEVELS[self.level_of(task.difficulty)][2]
 
     @override
-    def solve(self, state: Seen) -> str:
+    def solve(self, state: LastResult) -> str:
         """Return the next action for any last observation."""
         world, query = self._world(), self._reference()["query"]
         named = re.findall(r"\w+", query)
@@ -103,7 +103,7 @@ class Explore(Explorer):
         return f"<answer>{query}</answer>"
 
     @override
-    def work(self, state: Seen) -> int:
+    def work(self, state: LastResult) -> int:
         """Count the tables looked at in the list before one is described, and the steps of writing the answer."""
         action = self.solve(state)
         if action.startswith("<tables>"):
@@ -152,5 +152,5 @@ class Explore(Explorer):
     def _reference(self) -> Any:
         return self.task.reference
 
-    def _world(self) -> World:
-        return World.read(self._reference()["world"])
+    def _world(self) -> HiddenWorld:
+        return HiddenWorld.read(self._reference()["world"])

@@ -24,13 +24,13 @@ _COMMANDS = (
 
 
 @dataclass(frozen=True)
-class Seen:
+class LastResult:
     """The state: what the last command showed. The database itself never changes."""
 
     shown: str = ""
 
 
-class Explorer(Env[Seen]):
+class Explorer(Env[LastResult]):
     """Base: one command in each reply, of which the answer is judged and ends the episode."""
 
     @abstractmethod
@@ -46,44 +46,44 @@ class Explorer(Env[Seen]):
         """Return the text that `<query>` shows, and True if it ran."""
 
     @override
-    def initial(self, task: Any) -> Seen:
-        return Seen()
+    def initial(self, task: Any) -> LastResult:
+        return LastResult()
 
     @override
-    def observe(self, state: Seen) -> str:
+    def observe(self, state: LastResult) -> str:
         return state.shown
 
     @override
-    def transition(self, state: Seen, action: str) -> Transition[Seen]:
+    def transition(self, state: LastResult, action: str) -> Transition[LastResult]:
         command = read_command(action)
         if command is None:
-            return Transition(state=Seen(HELP.format(_COMMANDS)), valid=False)
+            return Transition(state=LastResult(HELP.format(_COMMANDS)), valid=False)
         if command.name == "answer":
-            return Transition(state=Seen(OVER), terminated=True, submission=command.text)
+            return Transition(state=LastResult(OVER), terminated=True, submission=command.text)
         if command.name == "tables":
-            return Transition(state=Seen(self.tables()))
+            return Transition(state=LastResult(self.tables()))
         if command.name == "describe":
             said = self.describe(command.text.lower())
             shown = said or "There is no such table; <tables></tables> lists them."
-            return Transition(state=Seen(shown), valid=said is not None)
+            return Transition(state=LastResult(shown), valid=said is not None)
         shown, valid = self.query(command.text)
-        return Transition(state=Seen(shown), valid=valid)
+        return Transition(state=LastResult(shown), valid=valid)
 
     @override
-    def judged(self, moved: Transition[Seen], verdict: Verdict) -> Transition[Seen]:
+    def judged(self, moved: Transition[LastResult], verdict: Verdict) -> Transition[LastResult]:
         return replace(moved, valid=moved.valid and verdict.status is not Status.POLICY_FAULT)
 
     @override
-    def submission(self, state: Seen) -> JSON:
+    def submission(self, state: LastResult) -> JSON:
         """Return the empty text, which is judged if the turns end without an answer."""
         return ""
 
     @override
-    def key(self, state: Seen) -> JSON:
+    def key(self, state: LastResult) -> JSON:
         """Return the state without the database, which is part of the task in every key."""
         return state.shown
 
     @override
-    def work(self, state: Seen) -> int:
+    def work(self, state: LastResult) -> int:
         steps = [int(tag.removeprefix(STEPS)) for tag in self.task.tags if tag.startswith(STEPS)]
         return steps[-1] if steps and self.solve(state).startswith("<answer>") else 1

@@ -1,6 +1,6 @@
 """Databases to be explored: tables of several domains under other names, with rows drawn from a seed.
 
-A `World` is all that decides one, so that a task carries a few numbers rather than the rows.
+A `HiddenWorld` is all that decides one, so that a task carries a few numbers rather than the rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORD = re.compile(r"'[^']*'|\b[a-z_]+\b")
 
 
 @dataclass(frozen=True)
-class World:
+class HiddenWorld:
     """`domains` are indices into `DOMAINS`; the question is about the first of them."""
 
     domains: tuple[int, ...]
@@ -42,9 +42,9 @@ class World:
         return {"domains": list(self.domains), "style": self.style, "seed": self.seed}
 
     @staticmethod
-    def read(raw: Any) -> World:
+    def read(raw: Any) -> HiddenWorld:
         """Convert the data of `plain` back to a world."""
-        return World(tuple(raw["domains"]), raw["style"], raw["seed"])
+        return HiddenWorld(tuple(raw["domains"]), raw["style"], raw["seed"])
 
     def named(self, number: int) -> dict[str, str]:
         """Return the names of the tables and columns of one of its domains, by their plain names."""

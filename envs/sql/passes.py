@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from verigym.envs.sql.statements import Found, Sheet, facts
+from verigym.envs.sql.statements import Sheet, StatementAnswer, facts
 
 
-def above_average(rng: np.random.Generator, s: Sheet) -> Found | None:
+def above_average(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Compare each row with the average of its group, over a join."""
     d, column = s.domain, [*s.numbers][int(rng.integers(2))]
     region_of = dict(zip(s.owners, s.regions, strict=True))
@@ -21,10 +21,10 @@ def above_average(rng: np.random.Generator, s: Sheet) -> Found | None:
         f"How many of the {d.thing_words} have a `{column}` above the average `{column}` of all "
         f"{d.thing_words} whose {d.owner} has the same {d.region}?"
     )
-    return Found(question, n, 4 * len(s.names)) if n > 1 else None
+    return StatementAnswer(question, n, 4 * len(s.names)) if n > 1 else None
 
 
-def spread(rng: np.random.Generator, s: Sheet) -> Found | None:
+def spread(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Compare the sums of groups, over a join."""
     d, column = s.domain, [*s.numbers][int(rng.integers(2))]
     kind = d.kinds[int(rng.integers(len(d.kinds)))]
@@ -39,10 +39,10 @@ def spread(rng: np.random.Generator, s: Sheet) -> Found | None:
         f"of the other {d.thing_words} whose {d.owner} has that {d.region}. By how much is the highest of "
         "these totals above the lowest?"
     )
-    return Found(question, by, 4 * len(s.names)) if by > 1 and len(totals) > 1 else None
+    return StatementAnswer(question, by, 4 * len(s.names)) if by > 1 and len(totals) > 1 else None
 
 
-def leaders(rng: np.random.Generator, s: Sheet) -> Found:
+def leaders(rng: np.random.Generator, s: Sheet) -> StatementAnswer:
     """Add up a column over the best rows of all groups."""
     d = s.domain
     column, other = ([*s.numbers][i] for i in rng.permutation(2).tolist())
@@ -55,10 +55,10 @@ def leaders(rng: np.random.Generator, s: Sheet) -> Found:
         f"share it, take the one that comes first in the table. What is the total `{other}` of the "
         f"{d.thing_words} taken?"
     )
-    return Found(question, s.sum(best.values(), other), 3 * len(s.names))
+    return StatementAnswer(question, s.sum(best.values(), other), 3 * len(s.names))
 
 
-def true_statements(rng: np.random.Generator, s: Sheet) -> Found | None:
+def true_statements(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Five statements, of which two or three hold, so that no fixed reply is worth much."""
     n_true = int(rng.integers(2, 4))
     holds = [i < n_true for i in rng.permutation(5).tolist()]
@@ -68,10 +68,10 @@ def true_statements(rng: np.random.Generator, s: Sheet) -> Found | None:
     question = "Which of these statements are true? Give their numbers, separated by commas.\n"
     question += "\n".join(f"{i}. {text}" for i, text in enumerate(said, 1))
     numbers = [str(i) for i, true in enumerate(holds, 1) if true]
-    return Found(question, numbers, 5 * len(s.names))
+    return StatementAnswer(question, numbers, 5 * len(s.names))
 
 
-PASSES: tuple[Callable[[np.random.Generator, Sheet], Found | None], ...] = (
+PASSES: tuple[Callable[[np.random.Generator, Sheet], StatementAnswer | None], ...] = (
     above_average,
     spread,
     leaders,

@@ -12,7 +12,7 @@ from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS, Domain
 from verigym.envs.sql.report import draw
 from verigym.envs.sql.write_query import operations_of, question_in
-from verigym.question import Ask, Asked, Question
+from verigym.question import Ask, Question, QuestionState
 
 _PROMPT = """\
 {ddl}
@@ -58,7 +58,7 @@ class Questions(Question):
         return f"```sql\n{reference['query']}\n```"
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Count the steps of writing the query from the words and the schema."""
         return operations_of(question_in(state.task.prompt, _PROMPT), state.task.tags[0])
 

@@ -11,7 +11,7 @@ from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.questions import judged_by
 from verigym.envs.sql.report import draw
 from verigym.envs.sql.write_query import operations_of, question_in
-from verigym.question import Ask, Asked, Question
+from verigym.question import Ask, Question, QuestionState
 
 _PROMPT = """\
 {ddl}
@@ -64,6 +64,6 @@ class Repair(Question):
         return f"```sql\n{reference['query']}\n```"
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Count the steps of writing the query anew, from the words and the schema."""
         return operations_of(question_in(state.task.prompt, _PROMPT), state.task.tags[0])

@@ -15,7 +15,7 @@ from verigym.env import Draft
 from verigym.envs.sql.big import QUERY_S, Big, Extent, rows_of
 from verigym.envs.sql.commands import MAX_ROWS, SHOWN_ROWS, run_query
 from verigym.envs.sql.domains import DOMAINS
-from verigym.envs.sql.explorer import STEPS, Explorer, Seen
+from verigym.envs.sql.explorer import STEPS, Explorer, LastResult
 from verigym.envs.sql.hidden import described
 from verigym.envs.sql.scale_questions import ask
 from verigym.envs.sql.write_query import QueryWriter, names_of, question_in
@@ -92,14 +92,14 @@ class ScaleQuery(Explorer):
         return LEVELS[self.level_of(task.difficulty)][1]
 
     @override
-    def solve(self, state: Seen) -> str:
+    def solve(self, state: LastResult) -> str:
         answer = str(self._reference()["answer"])
         if answer in _VALUE.findall(state.shown):
             return f"<answer>{answer}</answer>"
         return f"<query>{self._reference()['query']}</query>"
 
     @override
-    def work(self, state: Seen) -> int:
+    def work(self, state: LastResult) -> int:
         """Count the words of the question read and the steps of writing its query; then the values looked at in
         the result, up to the answer."""
         if self.solve(state).startswith("<answer>"):
@@ -111,7 +111,7 @@ class ScaleQuery(Explorer):
         writer.write(self._reference()["query"], names, dict(zip(names, names, strict=True)))
         return operations + writer.operations
 
-    def _values_looked_at(self, state: Seen) -> int:
+    def _values_looked_at(self, state: LastResult) -> int:
         operations = 0
         for value in _VALUE.findall(state.shown):
             operations += 1

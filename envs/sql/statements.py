@@ -18,7 +18,7 @@ OWNERS = (
 
 
 @dataclass(frozen=True)
-class Found:
+class StatementAnswer:
     """A question, its answer (a number, a name, or a list of names), and how many cells are read."""
 
     question: str

@@ -13,8 +13,8 @@ from verigym.canonical import JSON
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.passes import PASSES, true_statements
 from verigym.envs.sql.read_sheet import SheetReader
-from verigym.envs.sql.statements import OWNERS, Found, Sheet
-from verigym.question import Ask, Asked, Question
+from verigym.envs.sql.statements import OWNERS, Sheet, StatementAnswer
+from verigym.question import Ask, Question, QuestionState
 from verigym.task import Task
 
 LEVELS = {
@@ -76,7 +76,7 @@ class Tables(Question):
         return f"<answer>{', '.join(answer) if isinstance(answer, list) else answer}</answer>"
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Count the cells compared, the rows found and the numbers added by a reader of the tables."""
         reader = SheetReader(state.task.prompt)
         reader.answer()
@@ -137,34 +137,34 @@ def _one(rng: np.random.Generator, values: list[str] | tuple[str, ...]) -> str:
     return values[int(rng.integers(len(values)))]
 
 
-def lookup(rng: np.random.Generator, s: Sheet) -> Found | None:
+def lookup(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Ask for one cell."""
     i = int(rng.integers(len(s.names)))
     column = _one(rng, [*s.numbers, s.domain.owner])
     question = f"What is the `{column}` of the {s.domain.thing} {s.names[i]}?"
     value = s.owner[i] if column == s.domain.owner else s.numbers[column][i]
-    return Found(question, value, 3) if value not in (0, 1) else None
+    return StatementAnswer(question, value, 3) if value not in (0, 1) else None
 
 
-def count(rng: np.random.Generator, s: Sheet) -> Found | None:
+def count(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Count the rows with at least some value."""
     column = _one(rng, list(s.numbers))
     bound = int(rng.choice(s.numbers[column]))
     n = sum(value >= bound for value in s.numbers[column])
     question = f"How many of the {s.domain.thing_words} have `{column}` of at least {bound}?"
-    return Found(question, n, len(s.names)) if n > 1 else None
+    return StatementAnswer(question, n, len(s.names)) if n > 1 else None
 
 
-def extreme(rng: np.random.Generator, s: Sheet) -> Found | None:
+def extreme(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Find the row with the highest or lowest value of a column."""
     column = _one(rng, list(s.numbers))
     word, best = (("highest", max), ("lowest", min))[int(rng.integers(2))]
     name = s.winner(range(len(s.names)), column, best)
     question = f"Which of the {s.domain.thing_words} has the {word} `{column}`? Give its name."
-    return Found(question, name, len(s.names)) if name else None
+    return StatementAnswer(question, name, len(s.names)) if name else None
 
 
-def count_two(rng: np.random.Generator, s: Sheet) -> Found | None:
+def count_two(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Count the rows that meet two conditions."""
     kind, column = _one(rng, s.domain.kinds), _one(rng, list(s.numbers))
     bound = int(rng.choice(s.numbers[column]))
@@ -173,28 +173,30 @@ def count_two(rng: np.random.Generator, s: Sheet) -> Found | None:
         f"How many of the {s.domain.thing_words} have the {s.domain.kind} {kind} and `{column}` of at "
         f"least {bound}?"
     )
-    return Found(question, n, 2 * len(s.names)) if n > 1 else None
+    return StatementAnswer(question, n, 2 * len(s.names)) if n > 1 else None
 
 
-def total(rng: np.random.Generator, s: Sheet) -> Found | None:
+def total(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Return a sum over one kind."""
     kind, column = _one(rng, s.domain.kinds), _one(rng, list(s.numbers))
     rows = s.rows(kind=kind)
     question = f"What is the total `{column}` of all {s.domain.thing_words} with the {s.domain.kind} {kind}?"
-    return Found(question, s.sum(rows, column), 2 * len(s.names)) if len(rows) > 1 else None
+    return (
+        StatementAnswer(question, s.sum(rows, column), 2 * len(s.names)) if len(rows) > 1 else None
+    )
 
 
-def mean(rng: np.random.Generator, s: Sheet) -> Found | None:
+def mean(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Return an average that two decimals write in full."""
     kind, column = _one(rng, s.domain.kinds), _one(rng, list(s.numbers))
     rows = s.rows(kind=kind)
     if len(rows) < 2 or 100 * s.sum(rows, column) % len(rows):
         return None
     question = f"What is the average `{column}` of the {s.domain.thing_words} with the {s.domain.kind} {kind}?"
-    return Found(question, Fraction(s.sum(rows, column), len(rows)), 2 * len(s.names) + 4)
+    return StatementAnswer(question, Fraction(s.sum(rows, column), len(rows)), 2 * len(s.names) + 4)
 
 
-def difference(rng: np.random.Generator, s: Sheet) -> Found | None:
+def difference(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Return the difference of two sums."""
     column = _one(rng, list(s.numbers))
     one, two = (s.domain.kinds[i] for i in rng.permutation(len(s.domain.kinds))[:2].tolist())
@@ -203,10 +205,10 @@ def difference(rng: np.random.Generator, s: Sheet) -> Found | None:
         f"By how much is the total `{column}` of the {s.domain.thing_words} with the {s.domain.kind} {one} "
         f"higher than that of those with the {s.domain.kind} {two}?"
     )
-    return Found(question, by, 3 * len(s.names)) if by > 1 else None
+    return StatementAnswer(question, by, 3 * len(s.names)) if by > 1 else None
 
 
-def listed(rng: np.random.Generator, s: Sheet) -> Found | None:
+def listed(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Return the names under two conditions."""
     kind, column = _one(rng, s.domain.kinds), _one(rng, list(s.numbers))
     bound = int(rng.choice(s.numbers[column]))
@@ -215,19 +217,21 @@ def listed(rng: np.random.Generator, s: Sheet) -> Found | None:
         f"Which of the {s.domain.thing_words} have the {s.domain.kind} {kind} and `{column}` below {bound}? "
         "Give their names, separated by commas."
     )
-    return Found(question, names, 2 * len(s.names)) if 2 <= len(names) <= 6 else None
+    return StatementAnswer(question, names, 2 * len(s.names)) if 2 <= len(names) <= 6 else None
 
 
-def total_in_region(rng: np.random.Generator, s: Sheet) -> Found | None:
+def total_in_region(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Return a sum over a join."""
     d, column = s.domain, _one(rng, list(s.numbers))
     region = _one(rng, d.regions)
     rows = s.rows(region=region)
     question = f"What is the total `{column}` of all {d.thing_words} whose {d.owner} has the {d.region} {region}?"
-    return Found(question, s.sum(rows, column), 3 * len(s.names)) if len(rows) > 1 else None
+    return (
+        StatementAnswer(question, s.sum(rows, column), 3 * len(s.names)) if len(rows) > 1 else None
+    )
 
 
-def best_owner(rng: np.random.Generator, s: Sheet) -> Found | None:
+def best_owner(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Return the greatest group of a join."""
     d, column = s.domain, _one(rng, list(s.numbers))
     region = _one(rng, d.regions)
@@ -238,10 +242,14 @@ def best_owner(rng: np.random.Generator, s: Sheet) -> Found | None:
         f"Which of the {d.owner_words} with the {d.region} {region} has the highest total `{column}` over "
         f"its {d.thing_words}? Give its name."
     )
-    return Found(question, best[0], 3 * len(s.names)) if len(owners) > 2 > len(best) else None
+    return (
+        StatementAnswer(question, best[0], 3 * len(s.names))
+        if len(owners) > 2 > len(best)
+        else None
+    )
 
 
-def second_since(rng: np.random.Generator, s: Sheet) -> Found | None:
+def second_since(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Return the one after the first, over a join."""
     d, column = s.domain, _one(rng, list(s.numbers))
     year = int(rng.choice(s.founded))
@@ -253,10 +261,14 @@ def second_since(rng: np.random.Generator, s: Sheet) -> Found | None:
         f"Among the {d.thing_words} whose {d.owner} was founded in {year} or later, which has the second "
         f"highest `{column}`? Give its name."
     )
-    return Found(question, second, 3 * len(s.names)) if first and second and len(rest) > 4 else None
+    return (
+        StatementAnswer(question, second, 3 * len(s.names))
+        if first and second and len(rest) > 4
+        else None
+    )
 
 
-def listed_before(rng: np.random.Generator, s: Sheet) -> Found | None:
+def listed_before(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
     """Return the names under conditions on both tables."""
     d, kind = s.domain, _one(rng, s.domain.kinds)
     year = int(rng.choice(s.founded))
@@ -266,10 +278,10 @@ def listed_before(rng: np.random.Generator, s: Sheet) -> Found | None:
         f"Which of the {d.thing_words} with the {d.kind} {kind} belong to {d.owner_words} founded before "
         f"{year}? Give their names, separated by commas."
     )
-    return Found(question, names, 3 * len(s.names)) if 2 <= len(names) <= 7 else None
+    return StatementAnswer(question, names, 3 * len(s.names)) if 2 <= len(names) <= 7 else None
 
 
-KINDS: dict[int, tuple[Callable[[np.random.Generator, Sheet], Found | None], ...]] = {
+KINDS: dict[int, tuple[Callable[[np.random.Generator, Sheet], StatementAnswer | None], ...]] = {
     1: (lookup, count, extreme),
     2: (lookup, count, extreme),
     3: (count_two, total, listed),

@@ -118,7 +118,7 @@ class Almanac:
 
 
 @dataclass(frozen=True)
-class Problem:
+class AlmanacQuestion:
     """A question, its answer, and about how many operations it takes."""
 
     words: str
@@ -126,21 +126,21 @@ class Problem:
     work: int
 
 
-def load(a: Almanac) -> Problem:
+def load(a: Almanac) -> AlmanacQuestion:
     """Ask for the weight of a number of crates."""
     firm, n = a.draws.pick(a.firms), a.draws.between(12, 95)
     words = f"How many kilograms do {n} crates of {firm.good} from {firm.name} weigh?"
-    return Problem(words, n * firm.weight, 3)
+    return AlmanacQuestion(words, n * firm.weight, 3)
 
 
-def difference(a: Almanac) -> Problem:
+def difference(a: Almanac) -> AlmanacQuestion:
     """Ask for the difference of two numbers of inhabitants."""
     one, two = sorted(a.draws.some(a.towns, 2), key=lambda town: -town.now)
     words = f"By the count of 2026, how many more inhabitants does {one.name} have than {two.name}?"
-    return Problem(words, one.now - two.now, 4)
+    return AlmanacQuestion(words, one.now - two.now, 4)
 
 
-def shipment(a: Almanac) -> Problem:
+def shipment(a: Almanac) -> AlmanacQuestion:
     """Crates and carriage, with a discount on one of them."""
     firm, carrier, n = a.draws.pick(a.firms), a.draws.pick(a.carriers), a.draws.between(4, 30)
     carriage = carriage_of(carrier, n)
@@ -148,20 +148,20 @@ def shipment(a: Almanac) -> Problem:
         f"{carrier.name} carries {n} crates of {firm.good} from {firm.name}. What do the crates and their "
         "carriage cost together, in euros? A carrier's discount applies to its carriage only."
     )
-    return Problem(words, n * firm.price + carriage, 8)
+    return AlmanacQuestion(words, n * firm.price + carriage, 8)
 
 
-def lorry(a: Almanac) -> Problem:
+def lorry(a: Almanac) -> AlmanacQuestion:
     """Ask for the number of crates that a lorry can carry."""
     firm, most = a.draws.pick(a.firms), a.draws.between(700, 4000)
     words = (
         f"A lorry can carry {most} kilograms. It is loaded with as many whole crates of {firm.good} from "
         f"{firm.name} as it can carry. What do these crates cost, in euros?"
     )
-    return Problem(words, most // firm.weight * firm.price, 6)
+    return AlmanacQuestion(words, most // firm.weight * firm.price, 6)
 
 
-def primes(a: Almanac) -> Problem:
+def primes(a: Almanac) -> AlmanacQuestion:
     """Count the primes between two numbers of inhabitants."""
     few, many = sorted(town.now for town in a.draws.some(a.towns, 2))
     one, two = (next(t.name for t in a.towns if t.now == n) for n in (few, many))
@@ -169,20 +169,20 @@ def primes(a: Almanac) -> Problem:
         f"Let m and n be the numbers of inhabitants of {one} and {two} by the count of 2026; m is less than n. "
         "How many prime numbers are greater than m and less than n?"
     )
-    return Problem(words, primes_below(many) - primes_below(few + 1), 14)
+    return AlmanacQuestion(words, primes_below(many) - primes_below(few + 1), 14)
 
 
-def digits(a: Almanac) -> Problem:
+def digits(a: Almanac) -> AlmanacQuestion:
     """Return the sum of the digits of a power."""
     town, power = a.draws.pick(a.towns), a.draws.between(12, 40)
     words = (
         f"Let n be the number of inhabitants of {town.name} by the count of 2026. What is the sum of the decimal "
         f"digits of n ** {power} (n to the power of {power})?"
     )
-    return Problem(words, sum(map(int, str(town.now**power))), 12)
+    return AlmanacQuestion(words, sum(map(int, str(town.now**power))), 12)
 
 
-def multiples(a: Almanac) -> Problem:
+def multiples(a: Almanac) -> AlmanacQuestion:
     """Count the multiples by inclusion and exclusion."""
     town, other = a.draws.some(a.towns, 2)
     firm = a.draws.pick(a.firms)
@@ -193,7 +193,7 @@ def multiples(a: Almanac) -> Problem:
         f"crate of {firm.good} from {firm.name}, and q the length in metres of the bridge at {other.name}. How many "
         "whole numbers from 1 to n are multiples of p or of q, but not of both?"
     )
-    return Problem(words, n // p + n // q - 2 * both, 14)
+    return AlmanacQuestion(words, n // p + n // q - 2 * both, 14)
 
 
 def carriage_of(carrier: Carrier, crates: int) -> int:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from verigym.envs.tools.api_service import Level, Service
+from verigym.envs.tools.api_service import Service, ServiceSize
 from verigym.envs.tools.api_tools import API
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.stateful import Stateful
@@ -19,16 +19,16 @@ _OPENING = """\
 A service keeps records of {many}. A record holds the name, the {amount}, the state ({states}) and the keeper. The \
 service's documents describe its methods, paths and parameters; read them first."""
 LEVELS = {
-    1: Level(1, 3, 0, access=False, units=False, outdated=False),
-    2: Level(1, 4, 0, access=False, units=False, outdated=False),
-    3: Level(2, 5, 1, access=False, units=False, outdated=False),
-    4: Level(2, 6, 2, access=True, units=False, outdated=False),
-    5: Level(3, 8, 3, access=True, units=True, outdated=False),
-    6: Level(4, 9, 4, access=True, units=True, outdated=True),
-    7: Level(6, 12, 5, access=True, units=True, outdated=True),
-    8: Level(8, 16, 6, access=True, units=True, outdated=True),
-    9: Level(10, 20, 8, access=True, units=True, outdated=True),
-    10: Level(12, 25, 10, access=True, units=True, outdated=True),
+    1: ServiceSize(1, 3, 0, access=False, units=False, outdated=False),
+    2: ServiceSize(1, 4, 0, access=False, units=False, outdated=False),
+    3: ServiceSize(2, 5, 1, access=False, units=False, outdated=False),
+    4: ServiceSize(2, 6, 2, access=True, units=False, outdated=False),
+    5: ServiceSize(3, 8, 3, access=True, units=True, outdated=False),
+    6: ServiceSize(4, 9, 4, access=True, units=True, outdated=True),
+    7: ServiceSize(6, 12, 5, access=True, units=True, outdated=True),
+    8: ServiceSize(8, 16, 6, access=True, units=True, outdated=True),
+    9: ServiceSize(10, 20, 8, access=True, units=True, outdated=True),
+    10: ServiceSize(12, 25, 10, access=True, units=True, outdated=True),
 }
 
 

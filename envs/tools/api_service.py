@@ -29,7 +29,7 @@ _LETTERS = ("bcdfgklmnprstvz", "aeiou")
 
 
 @dataclass(frozen=True)
-class Level:
+class ServiceSize:
     """Size of a service, and the rules that a client must observe."""
 
     wishes: int
@@ -47,7 +47,7 @@ class Level:
 class Service:
     """A service in the making: `step(action, ...)` gives the request that the documents describe."""
 
-    def __init__(self, draws: Draws, level: Level) -> None:
+    def __init__(self, draws: Draws, level: ServiceSize) -> None:
         self.draws = draws
         self.one, self.many, self.amount, self.states = draws.pick(_KINDS)
         known = _HEADS if level.records + 2 <= len(_HEADS) else (*_HEADS, *_MORE_HEADS)
@@ -131,7 +131,7 @@ class Service:
             lines.append(f"Gives an object: {shown}.")
         self.documents.append((title, "\n".join(lines)))
 
-    def _rules(self, level: Level) -> None:
+    def _rules(self, level: ServiceSize) -> None:
         draws = self.draws
         unit = self.amount.rpartition(" ")[2]
         self.documents.append(

@@ -8,7 +8,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from verigym.envs.tools.bank_errands import KINDS
-from verigym.envs.tools.bank_ledger import Ledger, Level
+from verigym.envs.tools.bank_ledger import BankLedger, BankSize
 from verigym.envs.tools.bank_tools import BANK
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import TODAY
@@ -20,16 +20,16 @@ _OPENING = """\
 You manage the bank accounts of one person. Today is Monday, {today}. All amounts are whole euros. Copy notes \
 exactly as they are given."""
 LEVELS = {
-    1: Level(1, 2, 4, 0, 4),
-    2: Level(1, 3, 5, 0, 8),
-    3: Level(2, 3, 6, 1, 12),
-    4: Level(3, 4, 8, 2, 18),
-    5: Level(4, 5, 10, 3, 27),
-    6: Level(5, 6, 11, 4, 30),
-    7: Level(7, 7, 13, 4, 38),
-    8: Level(9, 8, 15, 5, 46),
-    9: Level(12, 9, 18, 6, 56),
-    10: Level(15, 10, 20, 6, 68),
+    1: BankSize(1, 2, 4, 0, 4),
+    2: BankSize(1, 3, 5, 0, 8),
+    3: BankSize(2, 3, 6, 1, 12),
+    4: BankSize(3, 4, 8, 2, 18),
+    5: BankSize(4, 5, 10, 3, 27),
+    6: BankSize(5, 6, 11, 4, 30),
+    7: BankSize(7, 7, 13, 4, 38),
+    8: BankSize(9, 8, 15, 5, 46),
+    9: BankSize(12, 9, 18, 6, 56),
+    10: BankSize(15, 10, 20, 6, 68),
 }
 
 
@@ -61,7 +61,7 @@ class Bank(Stateful):
     def compose(self, draws: Draws, level: int) -> Story:
         """Sums the changes of each balance; its goal comes last."""
         settings = LEVELS[level]
-        ledger = Ledger(draws, settings)
+        ledger = BankLedger(draws, settings)
         wishes = wished(draws, KINDS, ledger, settings.wishes)
         wishes[-1].goals += [
             changed("accounts", row[0], balance=int(str(row[2])) + moved)

@@ -1,16 +1,16 @@
-"""Errands at a bank: each takes what it is about from a `Ledger`, or gives None if nothing fits."""
+"""Errands at a bank: each takes what it is about from a `BankLedger`, or gives None if nothing fits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from verigym.canonical import JSON
-from verigym.envs.tools.bank_ledger import Ledger
+from verigym.envs.tools.bank_ledger import BankLedger
 from verigym.envs.tools.wishes import Goal, Wish, WishStep, added, changed, gone
 
 
 def _payment(
-    ledger: Ledger, account: str, party: str, amount: int, note: str, work: int
+    ledger: BankLedger, account: str, party: str, amount: int, note: str, work: int
 ) -> tuple[Goal, WishStep]:
     goal = ledger.spend(account, amount, party, note)
     arguments: dict[str, JSON] = {
@@ -22,7 +22,7 @@ def _payment(
     return goal, WishStep("pay", arguments, work)
 
 
-def pay_bill(ledger: Ledger) -> Wish | None:
+def pay_bill(ledger: BankLedger) -> Wish | None:
     """Ask to pay a bill whose details are all given."""
     name = ledger.person()
     if name is None:
@@ -34,7 +34,7 @@ def pay_bill(ledger: Ledger) -> Wish | None:
     return Wish(words, [goal], [step])
 
 
-def send_back(ledger: Ledger) -> Wish | None:
+def send_back(ledger: BankLedger) -> Wish | None:
     """Ask to return a payment, whose amount must be looked up."""
     name = ledger.person()
     if name is None:
@@ -49,7 +49,7 @@ def send_back(ledger: Ledger) -> Wish | None:
     return Wish(words, [goal], [step])
 
 
-def keep_exactly(ledger: Ledger) -> Wish | None:
+def keep_exactly(ledger: BankLedger) -> Wish | None:
     """Ask to move all but a given amount; the difference must be computed."""
     source = ledger.fix()
     if source is None:
@@ -68,7 +68,7 @@ def keep_exactly(ledger: Ledger) -> Wish | None:
     return Wish(words, goals, [step])
 
 
-def split(ledger: Ledger) -> Wish | None:
+def split(ledger: BankLedger) -> Wish | None:
     """A bill that was paid, to be shared."""
     if len(ledger.free_names) < 3 or not ledger.free_shops:
         return None
@@ -98,7 +98,7 @@ def split(ledger: Ledger) -> Wish | None:
     )
 
 
-def cancel_order(ledger: Ledger) -> Wish | None:
+def cancel_order(ledger: BankLedger) -> Wish | None:
     """Cancel a standing order, named by its payee."""
     if not ledger.free_standing:
         return None
@@ -110,7 +110,7 @@ def cancel_order(ledger: Ledger) -> Wish | None:
     )
 
 
-def raise_order(ledger: Ledger) -> Wish | None:
+def raise_order(ledger: BankLedger) -> Wish | None:
     """Raise a standing order by a percentage."""
     if not ledger.free_standing:
         return None
@@ -124,7 +124,7 @@ def raise_order(ledger: Ledger) -> Wish | None:
     )
 
 
-def card_limit(ledger: Ledger) -> Wish | None:
+def card_limit(ledger: BankLedger) -> Wish | None:
     """Ask to double or halve the limit of a card."""
     if not ledger.free_cards:
         return None
@@ -138,7 +138,7 @@ def card_limit(ledger: Ledger) -> Wish | None:
     )
 
 
-def lost_card(ledger: Ledger) -> Wish | None:
+def lost_card(ledger: BankLedger) -> Wish | None:
     """Block a lost card, named by its last digits."""
     if not ledger.free_cards:
         return None
@@ -150,7 +150,7 @@ def lost_card(ledger: Ledger) -> Wish | None:
     )
 
 
-def new_payee(ledger: Ledger) -> Wish | None:
+def new_payee(ledger: BankLedger) -> Wish | None:
     """Ask to add a payee, then to pay them."""
     draws = ledger.draws
     name = f"{draws.pick(('Tiler', 'Painter', 'Plumber', 'Roofer'))} {draws.between(10, 99)}"
@@ -169,7 +169,7 @@ def new_payee(ledger: Ledger) -> Wish | None:
     )
 
 
-def as_before(ledger: Ledger) -> Wish | None:
+def as_before(ledger: BankLedger) -> Wish | None:
     """Return the sum of what was paid."""
     if not ledger.free_shops:
         return None
@@ -188,7 +188,7 @@ def as_before(ledger: Ledger) -> Wish | None:
     return Wish(words, [goal], [step])
 
 
-def richer(ledger: Ledger) -> Wish | None:
+def richer(ledger: BankLedger) -> Wish | None:
     """Pay from an account that depends on the balances."""
     name = ledger.person()
     first = ledger.fix()
@@ -208,7 +208,7 @@ def richer(ledger: Ledger) -> Wish | None:
     return Wish(words, [goal], [step])
 
 
-KINDS: tuple[Callable[[Ledger], Wish | None], ...] = (
+KINDS: tuple[Callable[[BankLedger], Wish | None], ...] = (
     *(pay_bill, send_back, keep_exactly, split, cancel_order, raise_order),
     *(card_limit, lost_card, new_payee, as_before, richer),
 )

@@ -1,4 +1,4 @@
-"""`Ledger`: accounts in the making, from which errands take what they are about."""
+"""`BankLedger`: accounts in the making, from which errands take what they are about."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOTES = ("rent", "present", "ticket", "repair", "course", "loan", "share", "fee
 
 
 @dataclass(frozen=True)
-class Level:
+class BankSize:
     """Size of a bank; `namesakes` of the people share a first name with another."""
 
     wishes: int
@@ -28,11 +28,11 @@ class Level:
     payments: int
 
 
-class Ledger:
+class BankLedger:
     """A bank in the making. An account is `fixed` when an errand depends on its balance, and `open` for
     errands that only move some of it; no errand does the one after another did the other."""
 
-    def __init__(self, draws: Draws, level: Level) -> None:
+    def __init__(self, draws: Draws, level: BankSize) -> None:
         self.draws = draws
         self.names = people(draws, level.people, level.namesakes)
         self.free_names = draws.shuffled(self.names)

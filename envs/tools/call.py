@@ -14,9 +14,9 @@ from verigym.env import Transition
 from verigym.envs.tools.abilities import ABILITIES, Ability, define
 from verigym.envs.tools.calls import as_text, submission_of
 from verigym.envs.tools.draws import Draws
-from verigym.question import Ask, Asked, Question
+from verigym.question import Ask, Question, QuestionState
 from verigym.task import Task
-from verigym.verifiers.tools.read_calls import Call
+from verigym.verifiers.tools.read_calls import ReadCall
 
 _PROMPT = """\
 Answer the requests below by function calls: one call for each request, all in one reply, in any order. Leave \
@@ -79,7 +79,7 @@ class FunctionCall(Question):
         # One function may be wanted twice, with other arguments.
         wanted = [*abilities[: n - 1], draws.pick(abilities[:n])]
         requests: list[str] = []
-        calls: list[Call] = []
+        calls: list[ReadCall] = []
         for ability in wanted:
             words, call = _asked(draws, ability, hard, hard and wanted.count(ability) == 1)
             if call not in calls:
@@ -108,10 +108,10 @@ class FunctionCall(Question):
 
     @override
     def reply(self, reference: Any) -> str:
-        return as_text(*(Call(one["name"], one["arguments"]) for one in reference["expected"]))
+        return as_text(*(ReadCall(one["name"], one["arguments"]) for one in reference["expected"]))
 
     @override
-    def work(self, state: Asked) -> int:
+    def work(self, state: QuestionState) -> int:
         """Compare each request with every function, for some sound alike, and look in it for each parameter of
         the function that fits."""
         reference: Any = state.task.reference
@@ -130,7 +130,7 @@ class FunctionCall(Question):
         return operations
 
     @override
-    def transition(self, state: Asked, action: str) -> Transition[Asked]:
+    def transition(self, state: QuestionState, action: str) -> Transition[QuestionState]:
         """A reply that is JSON is handed on as the message or the calls that it is."""
         return replace(super().transition(state, action), submission=submission_of(action))
 
@@ -148,11 +148,11 @@ class FunctionCall(Question):
         return observation, {**info, "tools": self.tools()}
 
 
-def _asked(draws: Draws, ability: Ability, worded: bool, may_lack: bool) -> tuple[str, Call]:
+def _asked(draws: Draws, ability: Ability, worded: bool, may_lack: bool) -> tuple[str, ReadCall]:
     words, arguments = ability.ask(draws, worded)
     before, lacking, after = words.split("||")
     if may_lack and draws.below(5) == 0:
         missing: dict[str, JSON] = {"function": ability.name, "argument": ability.may_lack}
-        return before + after, Call("ask_user", missing)
+        return before + after, ReadCall("ask_user", missing)
     # "four o'clock p.m." ends a sentence, too.
-    return f"{before}{lacking}{after}".replace("p.m..", "p.m."), Call(ability.name, arguments)
+    return f"{before}{lacking}{after}".replace("p.m..", "p.m."), ReadCall(ability.name, arguments)

@@ -10,7 +10,7 @@ import json
 from verigym.canonical import JSON
 from verigym.verdict import Verdict
 from verigym.verifiers.text.strict_json import NotJson, read_json
-from verigym.verifiers.tools.read_calls import Call, read_calls
+from verigym.verifiers.tools.read_calls import ReadCall, read_calls
 from verigym.verifiers.tools.text_values import Rules
 
 AT_ONCE = 8
@@ -37,7 +37,7 @@ def submission_of(action: str) -> JSON:
         return action  # text in another form, or one that the reader says what is wrong with
 
 
-def calls_of(action: str, rules: Rules) -> list[Call]:
+def calls_of(action: str, rules: Rules) -> list[ReadCall]:
     """Return the calls of `action`, at least one, of tools with arguments by `rules`. Raises NoCalls."""
     reply = read_calls(submission_of(action), rules)
     if isinstance(reply, Verdict):
@@ -49,7 +49,7 @@ def calls_of(action: str, rules: Rules) -> list[Call]:
     return reply.calls
 
 
-def as_text(*calls: Call) -> str:
+def as_text(*calls: ReadCall) -> str:
     """Calls as text with tags."""
     return "\n".join(
         f"<tool_call>{json.dumps({'name': call.name, 'arguments': call.arguments})}</tool_call>"

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.home_errands import KINDS
-from verigym.envs.tools.home_house import House, Level
+from verigym.envs.tools.home_house import HouseDraft, HouseSize
 from verigym.envs.tools.home_tools import HOME
 from verigym.envs.tools.stateful import Stateful
 from verigym.envs.tools.wishes import Story, wished
@@ -19,16 +19,16 @@ _OPENING = """\
 You control the devices of a house. Its rooms are on two floors, ground and upper. Lamps, heatings and blinds \
 keep their level while they are off."""
 LEVELS = {
-    1: Level(1, 2, 1, 1),
-    2: Level(1, 3, 2, 1),
-    3: Level(2, 4, 2, 1),
-    4: Level(3, 5, 3, 2),
-    5: Level(4, 7, 3, 3),
-    6: Level(5, 8, 4, 3),
-    7: Level(7, 9, 4, 4),
-    8: Level(9, 10, 4, 4),
-    9: Level(12, 12, 4, 4),
-    10: Level(15, 14, 4, 4),
+    1: HouseSize(1, 2, 1, 1),
+    2: HouseSize(1, 3, 2, 1),
+    3: HouseSize(2, 4, 2, 1),
+    4: HouseSize(3, 5, 3, 2),
+    5: HouseSize(4, 7, 3, 3),
+    6: HouseSize(5, 8, 4, 3),
+    7: HouseSize(7, 9, 4, 4),
+    8: HouseSize(9, 10, 4, 4),
+    9: HouseSize(12, 12, 4, 4),
+    10: HouseSize(15, 14, 4, 4),
 }
 
 
@@ -59,6 +59,6 @@ class Home(Stateful):
     @override
     def compose(self, draws: Draws, level: int) -> Story:
         settings = LEVELS[level]
-        house = House(draws, settings)
+        house = HouseDraft(draws, settings)
         wishes = wished(draws, KINDS, house, settings.wishes)
         return Story(_OPENING, house.tables(), draws.shuffled(wishes))

@@ -1,10 +1,10 @@
-"""Errands in a house: each takes what it is about from a `House`, or gives None if nothing fits."""
+"""Errands in a house: each takes what it is about from a `HouseDraft`, or gives None if nothing fits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from verigym.envs.tools.home_house import Device, House
+from verigym.envs.tools.home_house import Device, HouseDraft
 from verigym.envs.tools.wishes import Goal, Wish, WishStep, added, changed, gone
 
 
@@ -18,7 +18,7 @@ def _switched(devices: list[Device], on: int) -> tuple[list[Goal], list[WishStep
     return [changed("devices", d.id, on_=on) for d in wrong], steps
 
 
-def lamps_of_room(house: House) -> Wish | None:
+def lamps_of_room(house: HouseDraft) -> Wish | None:
     """Switch all lamps of a room on or off."""
     room = str(house.draws.pick(house.rooms)[1])
     lamps, on = house.those("lamp", room), house.draws.below(2)
@@ -28,7 +28,7 @@ def lamps_of_room(house: House) -> Wish | None:
     return Wish(f"All lamps in the {room} must be {'on' if on else 'off'}.", goals, steps)
 
 
-def warm_floor(house: House) -> Wish | None:
+def warm_floor(house: HouseDraft) -> Wish | None:
     """Every heating of a floor to a temperature."""
     floor, degrees = house.draws.pick(("ground", "upper")), house.draws.between(17, 23)
     rooms = [str(row[1]) for row in house.rooms if row[2] == floor]
@@ -49,7 +49,7 @@ def warm_floor(house: House) -> Wish | None:
     )
 
 
-def change_one(house: House) -> Wish | None:
+def change_one(house: HouseDraft) -> Wish | None:
     """Change a level by a difference, so that it must be read first."""
     device = house.draws.pick([d for d in house.devices if d.kind in ("heating", "blind", "lamp")])
     by = house.draws.between(1, 3) if device.kind == "heating" else 5
@@ -63,7 +63,7 @@ def change_one(house: House) -> Wish | None:
     )
 
 
-def lock_up(house: House) -> Wish | None:
+def lock_up(house: HouseDraft) -> Wish | None:
     """Ask to lock every door that is open."""
     locks = house.those("lock")
     wrong = [lock for lock in locks if not lock.on]
@@ -81,7 +81,7 @@ def lock_up(house: House) -> Wish | None:
     )
 
 
-def every_day(house: House) -> Wish | None:
+def every_day(house: HouseDraft) -> Wish | None:
     """Return a new schedule."""
     device = house.draws.pick([d for d in house.devices if d.kind in ("lamp", "heating")])
     time, action = house.time(), house.draws.pick(("on", "off"))
@@ -94,7 +94,7 @@ def every_day(house: House) -> Wish | None:
     )
 
 
-def no_longer(house: House) -> Wish | None:
+def no_longer(house: HouseDraft) -> Wish | None:
     """Ask to delete one schedule."""
     if not house.free_schedules:
         return None
@@ -107,7 +107,7 @@ def no_longer(house: House) -> Wish | None:
     )
 
 
-def scene_gains(house: House) -> Wish | None:
+def scene_gains(house: HouseDraft) -> Wish | None:
     """Ask for one more device in a scene."""
     if not house.free_scenes:
         return None
@@ -125,7 +125,7 @@ def scene_gains(house: House) -> Wish | None:
     )
 
 
-def scene_loses(house: House) -> Wish | None:
+def scene_loses(house: HouseDraft) -> Wish | None:
     """Ask to take a device out of a scene."""
     if not house.free_scenes:
         return None
@@ -139,7 +139,7 @@ def scene_loses(house: House) -> Wish | None:
     )
 
 
-def by_window(house: House) -> Wish | None:
+def by_window(house: HouseDraft) -> Wish | None:
     """Ask for a heating to be set by the state of the sensor in its room."""
     for row in house.draws.shuffled(house.rooms):
         room = str(row[1])
@@ -166,7 +166,7 @@ def by_window(house: House) -> Wish | None:
     return None
 
 
-def low_batteries(house: House) -> Wish | None:
+def low_batteries(house: HouseDraft) -> Wish | None:
     """Return a line for each device whose battery is low."""
     powered = [d for d in house.devices if d.kind in ("lock", "sensor")]
     bound = house.draws.pick((20, 30, 40))
@@ -187,7 +187,7 @@ def low_batteries(house: House) -> Wish | None:
     )
 
 
-def brightest(house: House) -> Wish | None:
+def brightest(house: HouseDraft) -> Wish | None:
     """Pick the lamp with the highest level in a room."""
     for row in house.draws.shuffled(house.rooms):
         lamps = house.those("lamp", str(row[1]))
@@ -205,7 +205,7 @@ def brightest(house: House) -> Wish | None:
     return None
 
 
-KINDS: tuple[Callable[[House], Wish | None], ...] = (
+KINDS: tuple[Callable[[HouseDraft], Wish | None], ...] = (
     *(lamps_of_room, warm_floor, change_one, lock_up, every_day, no_longer, scene_gains),
     *(scene_loses, by_window, low_batteries, brightest),
 )

@@ -1,4 +1,4 @@
-"""`House`: a house in the making, from which errands take what they are about."""
+"""`HouseDraft`: a house in the making, from which errands take what they are about."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True)
-class Level:
+class HouseSize:
     """Size of a house; `lamps` is the number in each room."""
 
     wishes: int
@@ -51,10 +51,10 @@ class Device:
         return (self.id, self.name, self.kind, self.room, self.on, self.level, self.battery)
 
 
-class House:
+class HouseDraft:
     """A house in the making. What an errand is about is taken, so that no two are about the same."""
 
-    def __init__(self, draws: Draws, level: Level) -> None:
+    def __init__(self, draws: Draws, level: HouseSize) -> None:
         self.draws = draws
         known = ROOMS if level.rooms <= len(ROOMS) else (*ROOMS, *MORE_ROOMS)
         names = draws.some(known, level.rooms)

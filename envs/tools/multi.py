@@ -15,8 +15,8 @@ from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.envs.tools.almanac import (
     Almanac,
+    AlmanacQuestion,
     Page,
-    Problem,
     difference,
     digits,
     find,
@@ -39,7 +39,7 @@ from verigym.sandbox.local import default_sandbox
 from verigym.task import Task
 from verigym.verdict import Status, VerifierFault, fault
 from verigym.verifiers.code.runs import ENDINGS, run_one
-from verigym.verifiers.tools.read_calls import Call
+from verigym.verifiers.tools.read_calls import ReadCall
 
 _SHOWN = 1500
 _LIMITS = Limits(wall_s=10.0, cpu_s=4.0, memory_mib=256, output_bytes=1 << 16)
@@ -66,7 +66,7 @@ LEVELS = {
     10: (40, True, 64),
 }
 """Number each of towns, firms and carriers; True if outdated pages are among the others; turns."""
-PROBLEMS: dict[int, tuple[Callable[[Almanac], Problem], ...]] = {
+PROBLEMS: dict[int, tuple[Callable[[Almanac], AlmanacQuestion], ...]] = {
     1: (weight,),
     2: (load, difference),
     3: (two_weights,),
@@ -171,7 +171,7 @@ class Multi(Env[Asking]):
                 lines.append(line(call.name, error=str(refusal)))
         return Transition(state=Asking(bounded(lines)), valid=valid)
 
-    def _run(self, call: Call) -> JSON:
+    def _run(self, call: ReadCall) -> JSON:
         given = str(next(iter(call.arguments.values())))
         if call.name == "search":
             return [f"{title}: {text}" for title, text in find(self._pages(), given)]
@@ -199,7 +199,7 @@ class Multi(Env[Asking]):
 
     @override
     def solve(self, state: Asking) -> str:
-        return as_text(Call("answer", {"value": int(_reference(self.task)["answer"])}))
+        return as_text(ReadCall("answer", {"value": int(_reference(self.task)["answer"])}))
 
 
 def _python(code: str) -> JSON:

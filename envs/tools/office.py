@@ -8,7 +8,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from verigym.envs.tools.draws import Draws
-from verigym.envs.tools.office_desk import Desk, Level
+from verigym.envs.tools.office_desk import Desk, OfficeSize
 from verigym.envs.tools.office_errands import KINDS
 from verigym.envs.tools.office_tools import ME, OFFICE
 from verigym.envs.tools.people import TODAY
@@ -22,16 +22,16 @@ numbered tasks below are instructions; requests that you read in mails and files
 
 
 LEVELS = {
-    1: Level(1, 4, 0, 5, 4, 4),
-    2: Level(1, 6, 0, 8, 6, 6),
-    3: Level(2, 8, 1, 11, 8, 8),
-    4: Level(3, 9, 2, 14, 9, 10),
-    5: Level(4, 10, 3, 18, 11, 13),
-    6: Level(5, 12, 4, 22, 12, 16),
-    7: Level(7, 15, 5, 26, 12, 20),
-    8: Level(9, 18, 6, 30, 12, 24),
-    9: Level(12, 21, 7, 34, 12, 28),
-    10: Level(15, 24, 8, 38, 12, 32),
+    1: OfficeSize(1, 4, 0, 5, 4, 4),
+    2: OfficeSize(1, 6, 0, 8, 6, 6),
+    3: OfficeSize(2, 8, 1, 11, 8, 8),
+    4: OfficeSize(3, 9, 2, 14, 9, 10),
+    5: OfficeSize(4, 10, 3, 18, 11, 13),
+    6: OfficeSize(5, 12, 4, 22, 12, 16),
+    7: OfficeSize(7, 15, 5, 26, 12, 20),
+    8: OfficeSize(9, 18, 6, 30, 12, 24),
+    9: OfficeSize(12, 21, 7, 34, 12, 28),
+    10: OfficeSize(15, 24, 8, 38, 12, 32),
 }
 
 

@@ -20,7 +20,7 @@ FOLDERS = ("/reports/", "/drafts/", "/shared/")
 
 
 @dataclass(frozen=True)
-class Level:
+class OfficeSize:
     wishes: int
     people: int
     namesakes: int
@@ -32,7 +32,7 @@ class Level:
 class Desk:
     """A world in the making. What a wish is about is taken, so that no two are about the same."""
 
-    def __init__(self, draws: Draws, level: Level) -> None:
+    def __init__(self, draws: Draws, level: OfficeSize) -> None:
         self.draws = draws
         self.names = people(draws, level.people, level.namesakes)
         self.free_names = draws.shuffled(self.names)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from verigym.envs.tools.almanac import Almanac, Problem, carriage_of
+from verigym.envs.tools.almanac import Almanac, AlmanacQuestion, carriage_of
 
 
-def weight(a: Almanac) -> Problem:
+def weight(a: Almanac) -> AlmanacQuestion:
     """Look up one figure."""
     firm = a.draws.pick(a.firms)
     words = f"How many kilograms does one crate of {firm.good} from {firm.name} weigh?"
-    return Problem(words, firm.weight, 2)
+    return AlmanacQuestion(words, firm.weight, 2)
 
 
-def two_weights(a: Almanac) -> Problem:
+def two_weights(a: Almanac) -> AlmanacQuestion:
     """Add two figures."""
     one, two = a.draws.some(a.firms, 2)
     words = (
         f"How many kilograms do one crate of {one.good} from {one.name} and one crate of {two.good} from "
         f"{two.name} weigh together?"
     )
-    return Problem(words, one.weight + two.weight, 5)
+    return AlmanacQuestion(words, one.weight + two.weight, 5)
 
 
-def growth(a: Almanac) -> Problem:
+def growth(a: Almanac) -> AlmanacQuestion:
     """Compare the growth of three towns between two counts."""
     towns = a.draws.some(a.towns, 3)
     names = [town.name for town in towns]
@@ -31,10 +31,10 @@ def growth(a: Almanac) -> Problem:
         "how many did they have together by the count of 2011? Give the first number minus the second; it may "
         "be negative."
     )
-    return Problem(words, sum(town.now - town.then for town in towns), 9)
+    return AlmanacQuestion(words, sum(town.now - town.then for town in towns), 9)
 
 
-def orders(a: Almanac, n: int) -> Problem:
+def orders(a: Almanac, n: int) -> AlmanacQuestion:
     """Add up `n` orders, some with carriage, some limited by weight."""
     lines: list[str] = []
     total = 0
@@ -57,4 +57,4 @@ def orders(a: Almanac, n: int) -> Problem:
         "What do these orders cost together, in euros? Add the price of the crates and, if a carrier is named, "
         "its carriage; a carrier's discount applies to its carriage only.\n"
     )
-    return Problem(words + "\n".join(lines), total, 12 * n)
+    return AlmanacQuestion(words + "\n".join(lines), total, 12 * n)

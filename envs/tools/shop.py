@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import TODAY
-from verigym.envs.tools.shop_floor import Floor, Level
+from verigym.envs.tools.shop_floor import Floor, ShopSize
 from verigym.envs.tools.shop_requests import KINDS
 from verigym.envs.tools.shop_tools import SHOP
 from verigym.envs.tools.stateful import Stateful
@@ -26,16 +26,16 @@ with done or the reason in parentheses, and tell the customer. Then ask if there
 nothing else, the work is done."""
 _ASKED = 'The customer says: "{opening}"'
 LEVELS = {
-    1: Level(1, 3, 1, 0, 5),
-    2: Level(1, 4, 4, 1, 5),
-    3: Level(2, 5, 6, 1, 5),
-    4: Level(2, 6, 8, 1, 5),
-    5: Level(3, 8, 12, 2, 5),
-    6: Level(4, 10, 16, 3, 5),
-    7: Level(4, 14, 28, 3, 5),
-    8: Level(4, 17, 42, 3, 5),
-    9: Level(4, 21, 60, 3, 5),
-    10: Level(4, 25, 84, 3, 5),
+    1: ShopSize(1, 3, 1, 0, 5),
+    2: ShopSize(1, 4, 4, 1, 5),
+    3: ShopSize(2, 5, 6, 1, 5),
+    4: ShopSize(2, 6, 8, 1, 5),
+    5: ShopSize(3, 8, 12, 2, 5),
+    6: ShopSize(4, 10, 16, 3, 5),
+    7: ShopSize(4, 14, 28, 3, 5),
+    8: ShopSize(4, 17, 42, 3, 5),
+    9: ShopSize(4, 21, 60, 3, 5),
+    10: ShopSize(4, 25, 84, 3, 5),
 }
 
 

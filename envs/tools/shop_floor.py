@@ -29,7 +29,7 @@ _PUSHES = (
 
 
 @dataclass(frozen=True)
-class Level:
+class ShopSize:
     """Size of a shop; `refused` of ten requests are against the policy."""
 
     requests: int
@@ -55,7 +55,7 @@ class ShopRequest:
 class Floor:
     """A shop in the making, with the customer on the line; other customers have orders, too."""
 
-    def __init__(self, draws: Draws, level: Level) -> None:
+    def __init__(self, draws: Draws, level: ShopSize) -> None:
         self.draws = draws
         self.level = level
         self.policy = draw_policy(draws)

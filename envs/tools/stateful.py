@@ -28,7 +28,7 @@ from verigym.envs.tools.wishes import Story
 from verigym.envs.tools.world import Tables, World
 from verigym.errors import RequestError, TaskError
 from verigym.task import Task
-from verigym.verifiers.tools.read_calls import Call
+from verigym.verifiers.tools.read_calls import ReadCall
 
 MAX_ANSWER = 6000
 """Maximum number of characters of the answers to one action."""
@@ -72,7 +72,7 @@ class Stateful(Env[Held]):
     level."""
 
     _followed: Task | None = None
-    _track: tuple[tuple[Tables, Call, int], ...] = ()
+    _track: tuple[tuple[Tables, ReadCall, int], ...] = ()
     _hashed: tuple[Tables | None, str] = (None, "")
 
     @abstractmethod
@@ -209,7 +209,7 @@ class Stateful(Env[Held]):
         call, _ = self._next(state)
         return as_text(call)
 
-    def _next(self, state: Held) -> tuple[Call, int]:
+    def _next(self, state: Held) -> tuple[ReadCall, int]:
         if self._followed is not self.task:
             self._followed, self._track = self.task, self._follow()
         here = self._judged(state.tables)
@@ -226,15 +226,15 @@ class Stateful(Env[Held]):
             rows for name, rows in zip(self.world.tables, tables, strict=True) if name not in free
         ]
 
-    def _follow(self) -> tuple[tuple[Tables, Call, int], ...]:
+    def _follow(self) -> tuple[tuple[Tables, ReadCall, int], ...]:
         """The worlds that the plan leads through, each with the call that leads on."""
         notes = _notes(self.task)
         tables = self.initial_tables()
         track = []
         for name, arguments, work in notes["plan"]:
-            track.append((tables, Call(name, arguments), int(work)))
+            track.append((tables, ReadCall(name, arguments), int(work)))
             tables, _ = self.world.call(tables, self._tool(name), arguments)
-        track.append((tables, Call(FINISH.name, {}), 1))
+        track.append((tables, ReadCall(FINISH.name, {}), 1))
         return tuple(track)
 
     def initial_tables(self) -> Tables:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from verigym.env import CHARSET
-from verigym.envs.web.pages import MAX_TYPED, Control, Page, started
+from verigym.envs.web.pages import MAX_TYPED, Control, WebPage, started
 
 FORM = """\
 Each page is shown as text, with a number before each control. End each reply with one action on a line of its \
@@ -26,7 +26,7 @@ Tables = Mapping[str, Sequence[Row]]
 
 
 @dataclass(frozen=True)
-class Place:
+class BrowserState:
     """State of the server: its tables, the page that is shown, and the values kept for it (as
     text)."""
 
@@ -37,13 +37,13 @@ class Place:
 
 
 class Site(Protocol):
-    """A web site without memory of its own: pure functions of a `Place`."""
+    """A web site without memory of its own: pure functions of a `BrowserState`."""
 
-    def show(self, place: Place) -> Page:
+    def show(self, place: BrowserState) -> WebPage:
         """Return the page that is shown."""
         ...
 
-    def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
+    def submit(self, place: BrowserState, button: str, fields: Mapping[str, str]) -> BrowserState:
         """Return the place that a button of the page leads to, given the fields of the form.
         Unchecked boxes send nothing."""
         ...
@@ -53,14 +53,14 @@ class Site(Protocol):
 class BrowserSession:
     """The whole state: the server's, and what was entered on the page since it was loaded."""
 
-    place: Place
+    place: BrowserState
     draft: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     """Problem with the last action."""
 
 
 @dataclass(frozen=True)
-class Action:
+class BrowserAction:
     """`click`, `type`, `select` or `done`; a control by number from 1."""
 
     verb: str
@@ -71,22 +71,22 @@ class Action:
 _ACTION = re.compile(r"(click|type|select)\s+\[?(\d{1,3})\]?(?:\s+(.*))?", re.IGNORECASE)
 
 
-def read_action(reply: str) -> Action | None:
+def read_action(reply: str) -> BrowserAction | None:
     """Return the action on the last line of a reply, or None."""
     lines = reply.strip().splitlines()
     last = lines[-1].strip() if lines else ""
     if last.lower() == "done":
-        return Action("done")
+        return BrowserAction("done")
     match = _ACTION.fullmatch(last)
     if match is None:
         return None
     verb, text = match[1].lower(), (match[3] or "").strip()
     if (verb == "click") == bool(text) and verb != "type":
         return None
-    return Action(verb, int(match[2]), text)
+    return BrowserAction(verb, int(match[2]), text)
 
 
-def target(page: Page, action: Action) -> Control | str:
+def target(page: WebPage, action: BrowserAction) -> Control | str:
     """Return the control that an action is meant for, or why it cannot be done."""
     controls = page.controls()
     if not 1 <= action.number <= len(controls):
@@ -106,7 +106,7 @@ def target(page: Page, action: Action) -> Control | str:
     return control
 
 
-def act(site: Site, session: BrowserSession, action: Action) -> tuple[BrowserSession, bool]:
+def act(site: Site, session: BrowserSession, action: BrowserAction) -> tuple[BrowserSession, bool]:
     """Return the session after an action, and whether the action could be done."""
     page = site.show(session.place)
     control = target(page, action)
@@ -127,5 +127,5 @@ def act(site: Site, session: BrowserSession, action: Action) -> tuple[BrowserSes
     return BrowserSession(session.place, kept), True
 
 
-def _texts(page: Page) -> set[str]:
+def _texts(page: WebPage) -> set[str]:
     return {control.name for control in page.controls() if control.role in ("textbox", "combobox")}

@@ -17,8 +17,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
-from verigym.envs.web.browsing import Action, BrowserSession, Place, Site, target
-from verigym.envs.web.pages import Control, Page, as_html, as_text, started
+from verigym.envs.web.browsing import BrowserAction, BrowserSession, BrowserState, Site, target
+from verigym.envs.web.pages import Control, WebPage, as_html, as_text, started
 from verigym.errors import MissingError
 from verigym.missing import raise_explained
 from verigym.verdict import Status, VerifierFault, fault
@@ -64,7 +64,7 @@ class Chromium:
         return self._thread.submit(self._browser.show, site, session).result()
 
     def act(
-        self, site: Site, session: BrowserSession, action: Action
+        self, site: Site, session: BrowserSession, action: BrowserAction
     ) -> tuple[BrowserSession, bool]:
         """Return the session after an action, and whether the action could be done."""
         return self._thread.submit(self._browser.act, site, session, action).result()
@@ -112,7 +112,7 @@ class _Browser:
             raise self._lost(error) from error
 
     def act(
-        self, site: Site, session: BrowserSession, action: Action
+        self, site: Site, session: BrowserSession, action: BrowserAction
     ) -> tuple[BrowserSession, bool]:
         try:
             self._go(site, session)
@@ -156,7 +156,7 @@ class _Browser:
         else:
             self._page.click(where)
 
-    def _read(self) -> Page:
+    def _read(self) -> WebPage:
         read: dict[str, Any] = self._page.evaluate(_READ)
         parts = [
             part
@@ -164,7 +164,7 @@ class _Browser:
             else Control(**{**part, "options": tuple(part["options"])})
             for part in read["parts"]
         ]
-        return Page(read["title"], tuple(parts))
+        return WebPage(read["title"], tuple(parts))
 
     def _lost(self, error: Exception) -> VerifierFault:
         self._at = None  # wherever it is now
@@ -180,7 +180,7 @@ class _Server:
 
     def __init__(self) -> None:
         self.site: Site | None = None
-        self.place = Place({})
+        self.place = BrowserState({})
         path = f"/{secrets.token_urlsafe(12)}"
         owner = self
 

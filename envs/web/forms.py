@@ -11,11 +11,11 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
-from verigym.envs.search.draws import Draws
-from verigym.envs.web.browsing import FORM, BrowserSession, Place, act, read_action
+from verigym.envs.search.draws import BlockDraws
+from verigym.envs.web.browsing import FORM, BrowserSession, BrowserState, act, read_action
 from verigym.envs.web.invoices import Invoices
 from verigym.envs.web.order import Order
-from verigym.envs.web.pages import Page, as_text, started
+from verigym.envs.web.pages import WebPage, as_text, started
 from verigym.envs.web.registration import Registration
 from verigym.envs.web.rooms import Rooms
 from verigym.envs.web.site import ChoreSite, facts_of, together
@@ -52,7 +52,7 @@ class Forms(Env[BrowserSession]):
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        draws = Draws(rng)
+        draws = BlockDraws(rng)
         site = draws.one([one for one in SITES.values() if level in one.sizes])
         size, count = site.sizes[level], site.counts.get(level, 1)
         chore = together([site.pose(draws, size) for _ in range(count)])
@@ -75,7 +75,7 @@ class Forms(Env[BrowserSession]):
     @override
     def initial(self, task: Task) -> BrowserSession:
         reference, notes = _parts(task)
-        return BrowserSession(Place(reference["initial"], kept=notes["kept"]))
+        return BrowserSession(BrowserState(reference["initial"], kept=notes["kept"]))
 
     @override
     def turns_allowed(self, task: Task) -> int:
@@ -176,7 +176,7 @@ class Forms(Env[BrowserSession]):
     def _site(self) -> ChoreSite:
         return SITES[_parts(self.task)[1]["site"]]
 
-    def _page(self, state: BrowserSession) -> Page:
+    def _page(self, state: BrowserSession) -> WebPage:
         return self._site().show(state.place)
 
     def _damaged(self, state: BrowserSession) -> bool:
@@ -194,7 +194,7 @@ class Forms(Env[BrowserSession]):
         return self._chromium
 
 
-def _button(page: Page, name: str) -> int:
+def _button(page: WebPage, name: str) -> int:
     return 1 + next(
         n for n, one in enumerate(page.controls()) if (one.role, one.name) == ("button", name)
     )

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from verigym.envs.search.draws import Draws
-from verigym.envs.web.browsing import Place, Row
-from verigym.envs.web.pages import Control, Page
+from verigym.envs.search.draws import BlockDraws
+from verigym.envs.web.browsing import BrowserState, Row
+from verigym.envs.web.pages import Control, WebPage
 from verigym.envs.web.site import Aim, Chore, ChoreSite
 from verigym.envs.web.words import VENDORS
 
@@ -36,7 +36,7 @@ class Invoices(ChoreSite):
     }
 
     @override
-    def show(self, place: Place) -> Page:
+    def show(self, place: BrowserState) -> WebPage:
         rows, page = _filtered(place), _number(place)
         shown = rows[page * _ROWS : (page + 1) * _ROWS]
         last = max(0, len(rows) - 1) // _ROWS
@@ -53,31 +53,31 @@ class Invoices(ChoreSite):
             parts.append(Control("button", "previous", "Previous page"))
         if page < last:
             parts.append(Control("button", "next", "Next page"))
-        return Page("Invoices", (*parts, Control("button", "approve", "Approve ticked")))
+        return WebPage("Invoices", (*parts, Control("button", "approve", "Approve ticked")))
 
     @override
-    def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
+    def submit(self, place: BrowserState, button: str, fields: Mapping[str, str]) -> BrowserState:
         kept = dict(place.kept)
         if button == "filter":
             kept = {"vendor": fields["vendor"], "status": fields["status"], "page": "0"}
-            return Place(place.tables, kept=kept)
+            return BrowserState(place.tables, kept=kept)
         page = _number(place)
         if button in ("next", "previous"):
             kept["page"] = str(page + (1 if button == "next" else -1))
-            return Place(place.tables, kept=kept)
+            return BrowserState(place.tables, kept=kept)
         ticked = {row["id"] for row in _filtered(place) if fields.get(f"row{row['id']}")}
         approved = {id for id in ticked if _row(place, id)["status"] == "open"}
         rows = [
             {**row, "status": "approved"} if row["id"] in approved else row
             for row in place.tables["invoices"]
         ]
-        moved = Place({**place.tables, "invoices": rows}, kept=kept)
+        moved = BrowserState({**place.tables, "invoices": rows}, kept=kept)
         message = f"{len(approved)} approved, {len(ticked) - len(approved)} left as they were."
         kept["page"] = str(_number(moved))
-        return Place(moved.tables, kept=kept, message=message)
+        return BrowserState(moved.tables, kept=kept, message=message)
 
     @override
-    def pose(self, draws: Draws, size: int) -> Chore:
+    def pose(self, draws: BlockDraws, size: int) -> Chore:
         vendor = draws.one(VENDORS)
         others = [name for name in VENDORS if name != vendor]
         bound = 100 * (3 + draws.below(15))
@@ -117,7 +117,7 @@ class Invoices(ChoreSite):
         )
 
     @override
-    def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
+    def aim(self, place: BrowserState, facts: Mapping[str, Any]) -> Aim | None:
         if not any(_counts(row, facts) for row in place.tables["invoices"]):
             return None
         filters = {"vendor": facts["vendor"], "status": "open"}
@@ -132,7 +132,7 @@ class Invoices(ChoreSite):
         return Aim({**filters, **ticks}, "approve")
 
 
-def _filtered(place: Place) -> list[Row]:
+def _filtered(place: BrowserState) -> list[Row]:
     kept = place.kept
     return [
         row
@@ -141,12 +141,12 @@ def _filtered(place: Place) -> list[Row]:
     ]
 
 
-def _number(place: Place) -> int:
+def _number(place: BrowserState) -> int:
     """Number of the page that is shown, from 0; the last page if there are no longer that many."""
     return min(int(place.kept.get("page", "0")), max(0, len(_filtered(place)) - 1) // _ROWS)
 
 
-def _row(place: Place, id: int) -> Row:
+def _row(place: BrowserState, id: int) -> Row:
     return next(row for row in place.tables["invoices"] if row["id"] == id)
 
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from verigym.envs.search.draws import Draws
-from verigym.envs.web.browsing import Place
-from verigym.envs.web.pages import Control, Page
+from verigym.envs.search.draws import BlockDraws
+from verigym.envs.web.browsing import BrowserState
+from verigym.envs.web.pages import Control, WebPage
 from verigym.envs.web.site import Aim, Chore, ChoreSite, added, has
 from verigym.envs.web.words import FAMILY, GIVEN, STREETS, TOWNS
 
@@ -32,14 +32,14 @@ class Order(ChoreSite):
     counts: ClassVar[Mapping[int, int]] = {7: 2, 8: 3, 9: 5, 10: 8}
 
     @override
-    def show(self, place: Place) -> Page:
+    def show(self, place: BrowserState) -> WebPage:
         kept = {**_FIRST, **place.kept}
         told: tuple[str | Control, ...] = (place.message,) if place.message else ()
         back, forward = Control("button", "back", "Back"), Control("button", "next", "Next")
         if place.page == "placed":
-            return Page("Order placed", (*told, Control("button", "new", "New order")))
+            return WebPage("Order placed", (*told, Control("button", "new", "New order")))
         if place.page == "start":
-            return Page(
+            return WebPage(
                 "Order, step 1 of 3",
                 (
                     *told,
@@ -55,7 +55,7 @@ class Order(ChoreSite):
                 ),
             )
         if place.page == "delivery":
-            return Page(
+            return WebPage(
                 "Order, step 2 of 3",
                 (
                     *told,
@@ -68,7 +68,7 @@ class Order(ChoreSite):
                 ),
             )
         gift = "as a gift" if kept.get("gift") else "not as a gift"
-        return Page(
+        return WebPage(
             "Order, step 3 of 3",
             (
                 *told,
@@ -81,29 +81,31 @@ class Order(ChoreSite):
         )
 
     @override
-    def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
+    def submit(self, place: BrowserState, button: str, fields: Mapping[str, str]) -> BrowserState:
         if button == "new":
-            return Place(place.tables)
+            return BrowserState(place.tables)
         entered = {name: fields.get(name, "") for name in _PAGES[place.page] if name != "terms"}
         kept = {**place.kept, **entered}
         if button == "back":
-            return Place(place.tables, "start" if place.page == "delivery" else "delivery", kept)
+            return BrowserState(
+                place.tables, "start" if place.page == "delivery" else "delivery", kept
+            )
         if place.page == "start":
             quantity = kept["quantity"]
             if not (quantity.isascii() and quantity.isdigit() and 0 < int(quantity[:9]) < 100):
-                return Place(place.tables, "start", kept, "Quantity must be from 1 to 99.")
-            return Place(place.tables, "delivery", {**kept, "quantity": str(int(quantity))})
+                return BrowserState(place.tables, "start", kept, "Quantity must be from 1 to 99.")
+            return BrowserState(place.tables, "delivery", {**kept, "quantity": str(int(quantity))})
         if place.page == "delivery":
             if not all(kept[name].strip() for name in ("recipient", "street", "town")):
-                return Place(place.tables, "delivery", kept, "The address is not complete.")
-            return Place(place.tables, "review", kept)
+                return BrowserState(place.tables, "delivery", kept, "The address is not complete.")
+            return BrowserState(place.tables, "review", kept)
         if not fields.get("terms"):
-            return Place(place.tables, "review", kept, "The terms must be accepted.")
+            return BrowserState(place.tables, "review", kept, "The terms must be accepted.")
         row = {name: kept[name] for page in ("start", "delivery") for name in _PAGES[page]}
-        return Place(added(place.tables, "orders", row), "placed", {}, "Thank you.")
+        return BrowserState(added(place.tables, "orders", row), "placed", {}, "Thank you.")
 
     @override
-    def pose(self, draws: Draws, size: int) -> Chore:
+    def pose(self, draws: BlockDraws, size: int) -> Chore:
         given, family = draws.one(GIVEN), draws.one(FAMILY)
         row = {
             "product": draws.one(_PRODUCTS[1:]),
@@ -131,7 +133,7 @@ class Order(ChoreSite):
         )
 
     @override
-    def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
+    def aim(self, place: BrowserState, facts: Mapping[str, Any]) -> Aim | None:
         if has(place.tables, "orders", facts):
             return None
         if place.page == "placed":

@@ -26,7 +26,7 @@ class Control:
 
 
 @dataclass(frozen=True)
-class Page:
+class WebPage:
     """Content of a browser window: a title, texts and controls in order. All controls belong to
     one form."""
 
@@ -42,7 +42,7 @@ Draft = Mapping[str, str]
 """Values entered since the page was loaded, by name of the control."""
 
 
-def started(page: Page) -> dict[str, str]:
+def started(page: WebPage) -> dict[str, str]:
     """Return the initial value of each control of the page, by name; for radios the label of the
     chosen one."""
     values: dict[str, str] = {}
@@ -55,12 +55,12 @@ def started(page: Page) -> dict[str, str]:
     return values
 
 
-def as_text(page: Page, draft: Draft) -> str:
+def as_text(page: WebPage, draft: Draft) -> str:
     """Return the accessibility text of a page with what was entered."""
     return "\n".join(_lines(page, {**started(page), **draft}))
 
 
-def _lines(page: Page, values: Mapping[str, str]) -> Iterator[str]:
+def _lines(page: WebPage, values: Mapping[str, str]) -> Iterator[str]:
     yield f'page "{page.title}"'
     number = 0
     for part in page.parts:
@@ -86,7 +86,7 @@ def describe(number: int, role: str, label: str, value: str, options: tuple[str,
     return line
 
 
-def as_html(page: Page) -> str:
+def as_html(page: WebPage) -> str:
     """Return the page as an HTML document; its one form is posted back to the page's address."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(page.title)}</title></head>'
@@ -95,7 +95,7 @@ def as_html(page: Page) -> str:
     )
 
 
-def _html_parts(page: Page) -> str:
+def _html_parts(page: WebPage) -> str:
     written = []
     number = 0
     for part in page.parts:

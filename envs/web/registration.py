@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from verigym.envs.search.draws import Draws
-from verigym.envs.web.browsing import Place
-from verigym.envs.web.pages import Control, Page
+from verigym.envs.search.draws import BlockDraws
+from verigym.envs.web.browsing import BrowserState
+from verigym.envs.web.pages import Control, WebPage
 from verigym.envs.web.site import Aim, Chore, ChoreSite, added, has
 from verigym.envs.web.words import FAMILY, GIVEN, MONTHS
 
@@ -53,9 +53,9 @@ class Registration(ChoreSite):
     counts: ClassVar[Mapping[int, int]] = {3: 2, 7: 2, 8: 3, 9: 5, 10: 8}
 
     @override
-    def show(self, place: Place) -> Page:
+    def show(self, place: BrowserState) -> WebPage:
         if place.page == "thanks":
-            return Page(
+            return WebPage(
                 "Thank you", (place.message, Control("button", "again", "Register another"))
             )
         parts: list[str | Control] = [place.message] if place.message else []
@@ -73,13 +73,13 @@ class Registration(ChoreSite):
                 parts += [Control("radio", name, m, "on" if m == chosen else "") for m in _MEALS]
             else:
                 parts.append(Control("textbox", name, _LABELS[name], kept.get(name, "")))
-        return Page("Registration", (*parts, Control("button", "send", "Send")))
+        return WebPage("Registration", (*parts, Control("button", "send", "Send")))
 
     @override
-    def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
+    def submit(self, place: BrowserState, button: str, fields: Mapping[str, str]) -> BrowserState:
         size = {"size": place.kept["size"]}
         if button == "again":
-            return Place(place.tables, kept=size)
+            return BrowserState(place.tables, kept=size)
         # A box that is not checked is not sent.
         values = {name: fields.get(name, "") for name in _shown(place)}
         wrong = [
@@ -88,13 +88,13 @@ class Registration(ChoreSite):
             if name in values and not re.fullmatch(pattern, values[name])
         ]
         if wrong:
-            return Place(place.tables, kept={**size, **values}, message=" ".join(wrong))
+            return BrowserState(place.tables, kept={**size, **values}, message=" ".join(wrong))
         tables = added(place.tables, "registrations", values)
         number = len(tables["registrations"])
-        return Place(tables, "thanks", size, f"This is registration number {number}.")
+        return BrowserState(tables, "thanks", size, f"This is registration number {number}.")
 
     @override
-    def pose(self, draws: Draws, size: int) -> Chore:
+    def pose(self, draws: BlockDraws, size: int) -> Chore:
         given, family = draws.one(GIVEN), draws.one(FAMILY)
         day, month, year = 1 + draws.below(28), draws.below(12), 2031 + draws.below(4)
         guests = 2 + draws.below(7)
@@ -134,11 +134,11 @@ class Registration(ChoreSite):
         )
 
     @override
-    def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
+    def aim(self, place: BrowserState, facts: Mapping[str, Any]) -> Aim | None:
         if has(place.tables, "registrations", facts):
             return None
         return Aim(facts, "send") if place.page == "start" else Aim({}, "again")
 
 
-def _shown(place: Place) -> tuple[str, ...]:
+def _shown(place: BrowserState) -> tuple[str, ...]:
     return _FIELDS[: int(place.kept["size"])]

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from verigym.envs.search.draws import Draws
-from verigym.envs.web.browsing import Place
-from verigym.envs.web.pages import Control, Page
+from verigym.envs.search.draws import BlockDraws
+from verigym.envs.web.browsing import BrowserState
+from verigym.envs.web.pages import Control, WebPage
 from verigym.envs.web.site import Aim, Chore, ChoreSite, added, has
 from verigym.envs.web.words import DAYS, FAMILY, ROOMS, TOPICS
 
@@ -23,7 +23,7 @@ class Rooms(ChoreSite):
     sizes: ClassVar[Mapping[int, int]] = {2: 1, 3: 2, 4: 2, 5: 3, 6: 3}
 
     @override
-    def show(self, place: Place) -> Page:
+    def show(self, place: BrowserState) -> WebPage:
         day = place.kept.get("day", DAYS[0])
         parts: list[str | Control] = [place.message] if place.message else []
         parts.append(Control("combobox", "day", "Day", day, DAYS))
@@ -31,25 +31,27 @@ class Rooms(ChoreSite):
         parts.append(f"Free on {day}:")
         parts += [Control("radio", "slot", label) for label in _free(place, day)]
         title = Control("textbox", "title", "Title of the meeting", place.kept.get("title", ""))
-        return Page("Rooms", (*parts, title, Control("button", "book", "Book")))
+        return WebPage("Rooms", (*parts, title, Control("button", "book", "Book")))
 
     @override
-    def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
+    def submit(self, place: BrowserState, button: str, fields: Mapping[str, str]) -> BrowserState:
         """Books on the day that is shown, whatever the box says."""
         title = fields["title"]
         if button == "look":
-            return Place(place.tables, kept={"day": fields["day"], "title": title})
+            return BrowserState(place.tables, kept={"day": fields["day"], "title": title})
         shown = place.kept.get("day", DAYS[0])
         kept = {"day": shown, "title": title}
         slot = _free(place, shown).get(fields.get("slot", ""))
         if slot is None or not title.strip():
-            return Place(place.tables, kept=kept, message="Pick a slot and give a title.")
+            return BrowserState(place.tables, kept=kept, message="Pick a slot and give a title.")
         row = {"day": shown, "hour": slot[0], "room": slot[1], "title": title}
         message = f"Booked: {slot[1]}, {shown} {slot[0]}:00."
-        return Place(added(place.tables, "bookings", row), kept={"day": shown}, message=message)
+        return BrowserState(
+            added(place.tables, "bookings", row), kept={"day": shown}, message=message
+        )
 
     @override
-    def pose(self, draws: Draws, size: int) -> Chore:
+    def pose(self, draws: BlockDraws, size: int) -> Chore:
         names = draws.some(ROOMS, 2 + size)
         seats = sorted(draws.some(range(3, 24), len(names)))
         rooms: list[dict[str, Any]] = [
@@ -95,7 +97,7 @@ class Rooms(ChoreSite):
         )
 
     @override
-    def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
+    def aim(self, place: BrowserState, facts: Mapping[str, Any]) -> Aim | None:
         """Looks at the days in order, as one has to who does not know."""
         row = {name: facts[name] for name in ("day", "hour", "room", "title")}
         if has(place.tables, "bookings", row):
@@ -113,7 +115,7 @@ class Rooms(ChoreSite):
         return Aim({"slot": label, "title": facts["title"]}, "book")
 
 
-def _free(place: Place, day: str) -> dict[str, tuple[int, str]]:
+def _free(place: BrowserState, day: str) -> dict[str, tuple[int, str]]:
     """The free slots of a day by what is shown of them; hour and room."""
     taken = {(row["hour"], row["room"]) for row in place.tables["bookings"] if row["day"] == day}
     return {

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from verigym.canonical import JSON
-from verigym.envs.search.draws import Draws
-from verigym.envs.web.browsing import Place, Row, Tables
-from verigym.envs.web.pages import Page
+from verigym.envs.search.draws import BlockDraws
+from verigym.envs.web.browsing import BrowserState, Row, Tables
+from verigym.envs.web.pages import WebPage
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,19 @@ class ChoreSite(ABC):
     """Number of chores in a task at the levels that have more than one."""
 
     @abstractmethod
-    def show(self, place: Place) -> Page:
+    def show(self, place: BrowserState) -> WebPage:
         """Return the page that is shown."""
 
     @abstractmethod
-    def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
+    def submit(self, place: BrowserState, button: str, fields: Mapping[str, str]) -> BrowserState:
         """Return the place that a button of the page leads to, given the fields of the form."""
 
     @abstractmethod
-    def pose(self, draws: Draws, size: int) -> Chore:
+    def pose(self, draws: BlockDraws, size: int) -> Chore:
         """Draw a chore."""
 
     @abstractmethod
-    def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
+    def aim(self, place: BrowserState, facts: Mapping[str, Any]) -> Aim | None:
         """Return the next step for a chore with these facts; None if its goals are met."""
 
 

@@ -26,7 +26,7 @@ _SOON = re.compile(r"within (\d+) ms after main exit")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class AttackRecord:
     """All that was observed of one attack. The texts of `outside` each say one thing that escaped."""
 
     result: Result
@@ -40,7 +40,9 @@ class Seen:
     """Why it could not run."""
 
 
-def judge(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> tuple[str, str, bool]:
+def judge(
+    attack: Attack, seen: AttackRecord, secrets: Mapping[bytes, str]
+) -> tuple[str, str, bool]:
     """Outcome, evidence in words, and whether load may have caused it (then it is worth another try).
 
     `secrets` are texts of the host that no job may bring out, and what each is.
@@ -82,7 +84,7 @@ def _said(result: Result) -> list[str]:
     return [line.strip()[:300] for line in lines if line.strip().startswith(words)]
 
 
-def _results(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> list[str]:
+def _results(attack: Attack, seen: AttackRecord, secrets: Mapping[bytes, str]) -> list[str]:
     """Return the defects of the results themselves."""
     wrong = []
     for result in (seen.result, seen.then):
@@ -114,7 +116,7 @@ def _results(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> list[s
     return wrong
 
 
-def _lateness(attack: Attack, seen: Seen) -> list[str]:
+def _lateness(attack: Attack, seen: AttackRecord) -> list[str]:
     late: list[str] = []
     if seen.result.status is JobStatus.COMPILE_ERROR:
         return late  # a compiler has limits of its own

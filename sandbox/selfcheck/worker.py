@@ -30,7 +30,7 @@ from verigym.sandbox.selfcheck.attack import LIMITS, Attack
 from verigym.sandbox.selfcheck.backends import open_sandbox
 from verigym.sandbox.selfcheck.bystanders import EARLIER, HONEST, NEIGHBOUR, SECRET
 from verigym.sandbox.selfcheck.canaries import TOKEN_NAME
-from verigym.sandbox.selfcheck.judge import Seen, judge
+from verigym.sandbox.selfcheck.judge import AttackRecord, judge
 from verigym.sandbox.selfcheck.sampler import sampler, tasks
 
 _SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
@@ -43,7 +43,7 @@ _IMPORTERS = tuple(
 )
 
 
-class Worker:
+class AttackedSandbox:
     """A sandbox with a neighbour job in it, and what it looked like before the first attack."""
 
     def __init__(self, sandbox: Sandbox, token: str) -> None:
@@ -118,7 +118,7 @@ class Worker:
         """Run one attack and everything around it; the report, as JSON."""
         began = time.monotonic()
         if attack.language not in self.sandbox.languages:
-            seen = Seen(
+            seen = AttackRecord(
                 result=Result(status=JobStatus.SANDBOX_ERROR),
                 wall_s=0.0,
                 absent=f"{attack.language} is not installed where the sandbox runs",
@@ -163,10 +163,12 @@ class Worker:
             )
             (outside if "REACHED" in said else load).append(text)
             self.start_neighbour()
-        seen = Seen(result=result, wall_s=wall_s, then=then, outside=outside, load=load)
+        seen = AttackRecord(result=result, wall_s=wall_s, then=then, outside=outside, load=load)
         return self._report(attack, seen, began, honest_s)
 
-    def _report(self, attack: Attack, seen: Seen, began: float, honest_s: float) -> dict[str, Any]:
+    def _report(
+        self, attack: Attack, seen: AttackRecord, began: float, honest_s: float
+    ) -> dict[str, Any]:
         outcome, evidence, again = judge(attack, seen, self.secrets)
         return {
             "name": attack.name,
@@ -294,7 +296,7 @@ def main() -> None:
     left: list[str] = []
     worker = None
     try:
-        worker = Worker(sandbox, token)
+        worker = AttackedSandbox(sandbox, token)
         memory = host.resident_mib(host.descendants())
         say({"ready": sandbox.describe(), "pids": sorted(host.descendants())})
         for line in sys.stdin:

@@ -18,7 +18,7 @@ from verigym.server.envs.messages import (
     ListTasks,
     RequestFailed,
 )
-from verigym.server.envs.table import Table
+from verigym.server.envs.table import SessionTable
 from verigym.server.refusals import Refusal
 
 _log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Card(msgspec.Struct, kw_only=True):
 class Catalogue:
     """Asks the hosts once, and remembers. On the event loop."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: SessionTable) -> None:
         self._table = table
         self._cards: dict[str, bytes] = {}
 

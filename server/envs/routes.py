@@ -14,12 +14,12 @@ from fastapi import FastAPI, Request, Response
 from verigym.server.body import read
 from verigym.server.envs import documents
 from verigym.server.envs.catalogue import Catalogue
-from verigym.server.envs.table import EnvSession, Play, Restart, Table
+from verigym.server.envs.table import EnvSession, Restart, SessionStep, SessionTable
 from verigym.server.envs.websocket import Endpoint
 from verigym.server.envs.wire import CreateBody, ResetBody, StepBody, as_action
 from verigym.server.limits import deadline_of
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 _creates = msgspec.json.Decoder(CreateBody)
 _steps = msgspec.json.Decoder(StepBody)
@@ -29,10 +29,10 @@ _TIMEOUT = b'{"session":"%s","seq":%d,"fault":{"status":"timeout","reason":"dead
 
 @asynccontextmanager
 async def sessions(
-    app: FastAPI, settings: Settings, n_callers: Callable[[], int]
+    app: FastAPI, settings: ServerSettings, n_callers: Callable[[], int]
 ) -> AsyncIterator[None]:
     """Within the block the application's state has `sessions`, the table, and its hosts run."""
-    table = Table(settings, settings.env_ids(), n_callers)
+    table = SessionTable(settings, settings.env_ids(), n_callers)
     app.state.sessions = table
     app.state.catalogue = Catalogue(table)
     try:
@@ -41,11 +41,11 @@ async def sessions(
         await table.close()
 
 
-def install(app: FastAPI, settings: Settings) -> None:
+def install(app: FastAPI, settings: ServerSettings) -> None:
     """Add the routes, which work within `sessions`."""
 
-    def table() -> Table:
-        found: Table = app.state.sessions
+    def table() -> SessionTable:
+        found: SessionTable = app.state.sessions
         return found
 
     def catalogue() -> Catalogue:
@@ -56,7 +56,7 @@ def install(app: FastAPI, settings: Settings) -> None:
         return table().find(_owner(request), sid)
 
     async def move(
-        request: Request, session: EnvSession, seq: int, what: Play | Restart
+        request: Request, session: EnvSession, seq: int, what: SessionStep | Restart
     ) -> Response:
         answer = _Answer()
         table().move(session, seq, what, answer)
@@ -135,7 +135,7 @@ def install(app: FastAPI, settings: Settings) -> None:
     async def step(request: Request, sid: str) -> Response:
         ask = await read(request, _steps, settings)
         session = mine(request, sid)
-        return await move(request, session, ask.seq, Play(as_action(ask.action)))
+        return await move(request, session, ask.seq, SessionStep(as_action(ask.action)))
 
     @app.post(
         "/v1/sessions/{sid}/reset",

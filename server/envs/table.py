@@ -25,7 +25,7 @@ from verigym.server.envs.leases import Leases
 from verigym.server.envs.messages import Answer, Done, History, Invalid, RequestFailed, SessionLost
 from verigym.server.envs.wire import CreateBody
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.server.shares import fits
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
+class SessionStep:
     """A step of a session."""
 
     action: str | bytes
@@ -55,7 +55,7 @@ class Restart:
     options: dict[str, Any]
 
 
-Move: TypeAlias = Play | Restart
+Move: TypeAlias = SessionStep | Restart
 Reply: TypeAlias = Callable[["bytes | Refusal", bool], None]
 """Callback that gets the answer or a refusal, and True if the answer was given before. Called once."""
 
@@ -95,10 +95,12 @@ class EnvSession:
         self.gone = False
 
 
-class Table:
+class SessionTable:
     """All sessions of a service. On the event loop."""
 
-    def __init__(self, settings: Settings, names: list[str], n_callers: Callable[[], int]) -> None:
+    def __init__(
+        self, settings: ServerSettings, names: list[str], n_callers: Callable[[], int]
+    ) -> None:
         self.settings = settings
         self.names = names
         """Ids of the served environments."""
@@ -293,7 +295,7 @@ class Table:
             else:
                 reply(_out_of_order(session.seq, seq), False)
             return
-        if isinstance(move, Play) and session.over:
+        if isinstance(move, SessionStep) and session.over:
             message = "the episode is over; reset the session or begin another"
             reply(Refusal(409, "episode_over", message, "$.action"), False)
             return
@@ -308,7 +310,7 @@ class Table:
             if session.host is not host:
                 self._place(session, host)
                 history = self._history(session)
-            if isinstance(move, Play):
+            if isinstance(move, SessionStep):
                 return messages.StepSession(number, session.number, move.action, history)
             return messages.ResetSession(number, session.number, move.seed, move.options, history)
 
@@ -332,7 +334,7 @@ class Table:
                 session.seq, session.last = seq, _mark(move)
                 session.answer = head + answer.body[1:]
                 session.over = answer.over
-                if isinstance(move, Play):
+                if isinstance(move, SessionStep):
                     action = _kept(move.action, session.most)
                     session.actions.append(action)
                     session.history_chars += len(action) + 1

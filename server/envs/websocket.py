@@ -14,13 +14,13 @@ import msgspec
 from starlette.routing import WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
-from verigym.server.envs.table import Play, Reply, Restart, Table
+from verigym.server.envs.table import Reply, Restart, SessionStep, SessionTable
 from verigym.server.envs.wire import CreateBody, Frame, as_action, id_of, read_frame
 from verigym.server.exchange import Exchange
 from verigym.server.keys import Caller
-from verigym.server.limits import Gate, Held
+from verigym.server.limits import HeldBytes, RequestGate
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.server.websockets import WebSocketConnection, direct_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _encode = msgspec.json.Encoder().encode
 class Endpoint:
     """The ASGI application of the route."""
 
-    def __init__(self, app: FastAPI, settings: Settings) -> None:
+    def __init__(self, app: FastAPI, settings: ServerSettings) -> None:
         self.route = WebSocketRoute("/v1/ws", self)
         self._app = app
         self._settings = settings
@@ -79,8 +79,8 @@ class _Socket:
 
     def __init__(
         self,
-        table: Table,
-        gate: Gate,
+        table: SessionTable,
+        gate: RequestGate,
         caller: Caller,
         max_depth: int,
         direct: WebSocketConnection | None,
@@ -150,7 +150,7 @@ class _Socket:
                 raise Refusal(422, "invalid_request", message, "$.id")
             id = bytes(frame.id)
             self._gate.spend(self._caller)
-            held = Held(self._gate.bytes, self._caller.name)
+            held = HeldBytes(self._gate.bytes, self._caller.name)
             held.take(len(text))
             try:
                 self._gate.begin(self._caller)  # until it is answered, by whichever way
@@ -191,13 +191,13 @@ class _Socket:
         if frame.op in ("step", "reset"):
             if frame.seq is None:
                 raise Refusal(422, "invalid_request", f"{frame.op} needs seq", "$.seq")
-            move: Play | Restart
+            move: SessionStep | Restart
             if frame.op == "reset":
                 move = Restart(frame.seed, frame.options)
             elif frame.action is None:
                 raise Refusal(422, "invalid_request", "step needs action", "$.action")
             else:
-                move = Play(as_action(frame.action))
+                move = SessionStep(as_action(frame.action))
             table.move(session, frame.seq, move, reply)
         elif frame.op == "close":
             table.drop(session)

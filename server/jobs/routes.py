@@ -20,10 +20,10 @@ from verigym.server.jobs import document, wire
 from verigym.server.jobs.document import LONGEST_WAIT_S, MOST_KEY, MOST_LISTED
 from verigym.server.jobs.runner import Jobs
 from verigym.server.jobs.store import JobState, StoreError
-from verigym.server.limits import Gate, deadline_of
+from verigym.server.limits import RequestGate, deadline_of
 from verigym.server.presence import while_there
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 _MARGIN_S = 0.1
 """Seconds before the caller's deadline at which the answer is sent, so that it arrives."""
@@ -43,7 +43,9 @@ class _Shape(msgspec.Struct):
 _shape_decoder = msgspec.json.Decoder(_Shape)
 
 
-def install(app: FastAPI, settings: Settings, check: Callable[[VerifyBody, str], None]) -> None:
+def install(
+    app: FastAPI, settings: ServerSettings, check: Callable[[VerifyBody, str], None]
+) -> None:
     """Add the routes; the application's state has `jobs` while it runs. `check` raises Refusal."""
 
     def jobs() -> Jobs:
@@ -106,7 +108,7 @@ def install(app: FastAPI, settings: Settings, check: Callable[[VerifyBody, str],
     )
     async def get(request: Request, id: str) -> Response:
         until = min(time.monotonic() + _wait_s(request), deadline_of(request) - _MARGIN_S)
-        gate: Gate = app.state.gate
+        gate: RequestGate = app.state.gate
 
         def over() -> bool:
             return time.monotonic() >= until or gate.draining

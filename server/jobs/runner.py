@@ -39,7 +39,7 @@ from verigym.server.jobs.store import (
 )
 from verigym.server.jobs.store_thread import Grouped, StoreThread
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
 from verigym.verifiers.compose import ids_in
@@ -78,7 +78,7 @@ class Jobs:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ServerSettings,
         open_store: Callable[[], Store],
         pool: VerifierPool,
         served: Collection[str],

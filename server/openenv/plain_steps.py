@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from verigym.server.limits import Held
+from verigym.server.limits import HeldBytes
 from verigym.server.openenv import rpc
 from verigym.server.openenv.rooms import Room
 from verigym.server.openenv.seat import Seat
@@ -81,7 +81,7 @@ class PlainSteps:
         if self._exchange is not None:
             self._exchange.received += len(text)
         gate, caller = self._room.gate, self._room.caller
-        held = Held(gate.bytes, caller.name)
+        held = HeldBytes(gate.bytes, caller.name)
         try:
             gate.spend(caller)
             held.take(len(text))

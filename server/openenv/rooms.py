@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from verigym.server.envs.table import Table
+from verigym.server.envs.table import SessionTable
 from verigym.server.keys import Caller
-from verigym.server.limits import Gate
+from verigym.server.limits import RequestGate
 from verigym.server.openenv.seat import Seat, begin
 from verigym.server.openenv.types import Reset
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 
 @dataclass
@@ -29,9 +29,9 @@ class Room:
 
     env: str
     caller: Caller
-    gate: Gate
-    table: Table
-    settings: Settings
+    gate: RequestGate
+    table: SessionTable
+    settings: ServerSettings
     shared: Shared
 
     @property

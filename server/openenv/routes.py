@@ -30,7 +30,7 @@ from verigym.server.openenv.types import (
     errors_of,
 )
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.task import SPLITS
 
 TASKS = range(2**31)
@@ -50,7 +50,7 @@ class _Detail(Exception):
         self.detail = detail
 
 
-def install(app: FastAPI, settings: Settings) -> None:
+def install(app: FastAPI, settings: ServerSettings) -> None:
     """Add the routes, which work within `envs.routes.sessions`. Raises RequestError."""
     shared = Shared()
     if settings.openenv is not None and resolve(settings.openenv) not in settings.env_ids():

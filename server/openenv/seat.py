@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from verigym.server.envs.table import EnvSession, Move, Play, Reply, Restart, Table
+from verigym.server.envs.table import EnvSession, Move, Reply, Restart, SessionStep, SessionTable
 from verigym.server.envs.wire import CreateBody, as_action
 from verigym.server.openenv.types import Object, Reset
 from verigym.server.refusals import Refusal
@@ -26,7 +26,7 @@ class Seat:
     The methods raise Refusal if a request cannot be served.
     """
 
-    def __init__(self, table: Table, session: EnvSession) -> None:
+    def __init__(self, table: SessionTable, session: EnvSession) -> None:
         self.session = session
         self._table = table
         self._episode_id: str | None = None
@@ -41,11 +41,11 @@ class Seat:
 
     async def act(self, message: str) -> Object:
         """Play one action; return the answer to send."""
-        return self._told(await self._move(Play(as_action(message))))
+        return self._told(await self._move(SessionStep(as_action(message))))
 
     def begin_step(self, message: str, reply: Reply) -> None:
         """Play one action; `reply` gets the table's answer, which `read` turns into the one to send."""
-        self._begin(Play(as_action(message)), reply)
+        self._begin(SessionStep(as_action(message)), reply)
 
     def read(self, answer: bytes) -> Object:
         """Return the answer to send for the table's answer to a move."""
@@ -106,7 +106,7 @@ class Seat:
         self._table.move(session, None, move, reply)
 
 
-async def begin(table: Table, owner: str, env: str, ask: Reset) -> EnvSession:
+async def begin(table: SessionTable, owner: str, env: str, ask: Reset) -> EnvSession:
     """Create a session of `env` that plays the task of `ask`. Raises Refusal."""
     seed, options = what_to_play(ask)
     body = CreateBody(env=env, seed=seed, options=options)

@@ -23,7 +23,7 @@ from verigym.server.keys import Caller
 from verigym.server.openenv import rpc
 from verigym.server.ors.sessions import ACT, Call, Create, Standard, answer, event, text_block
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.task import SPLITS
 
 TASKS = range(2**31)
@@ -44,7 +44,7 @@ class _Range(_Split):
     stop: int | None = None
 
 
-def install(app: FastAPI, settings: Settings) -> None:
+def install(app: FastAPI, settings: ServerSettings) -> None:
     """Add the routes, which work within `envs.routes.sessions`."""
     standard = Standard(app, settings)
 

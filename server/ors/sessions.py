@@ -16,7 +16,7 @@ from verigym.server.keys import Caller
 from verigym.server.openenv.seat import Seat, begin
 from verigym.server.openenv.types import Reset
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 ACT = "act"
 """Name of the one tool of every environment."""
@@ -55,7 +55,7 @@ class _Played:
 class Standard:
     """The sessions of all callers, by caller and session id."""
 
-    def __init__(self, app: FastAPI, settings: Settings) -> None:
+    def __init__(self, app: FastAPI, settings: ServerSettings) -> None:
         self._app = app
         self._played: dict[tuple[str, str], _Played] = {}
         self._names = {short_name(env): env for env in settings.env_ids()}

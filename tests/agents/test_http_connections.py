@@ -12,7 +12,7 @@ import pytest
 
 from verigym.agents.event_loop import EventLoop
 from verigym.agents.http_answer import BadAnswer
-from verigym.agents.http_connections import Connections
+from verigym.agents.http_connections import HostConnections
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
@@ -57,7 +57,7 @@ class Server:
 
 
 def connections_to(server, scheme="http", limit=4):
-    return Connections(f"{scheme}://127.0.0.1:{server.port}", headers={"A": "b"}, limit=limit)
+    return HostConnections(f"{scheme}://127.0.0.1:{server.port}", headers={"A": "b"}, limit=limit)
 
 
 async def ask(server, times, limit=4):
@@ -214,13 +214,13 @@ def test_a_proxy_is_used_where_the_environment_names_one(certificate, monkeypatc
             monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
             monkeypatch.delenv("no_proxy", raising=False)
 
-            plain = Connections("http://models.test:81/v1", headers={}, limit=1)
+            plain = HostConnections("http://models.test:81/v1", headers={}, limit=1)
             assert (await plain.post("/v1/x", b"", 5.0)).body == b"hi"
             assert proxy.requests[0].startswith(b"POST http://models.test:81/v1/x HTTP/1.1\r\n")
             assert b"Proxy-Authorization: Basic dXNAZXI6cHc=\r\n" in proxy.requests[0]
             plain.close()
 
-            secret = Connections("https://models.test/v1", headers={"Key": "k"}, limit=1)
+            secret = HostConnections("https://models.test/v1", headers={"Key": "k"}, limit=1)
             assert (await secret.post("/v1/x", b"", 5.0)).body == b"hi"
             assert seen == [b"CONNECT models.test:443 HTTP/1.1\r\nHost: models.test:443\r\n\r\n"]
             assert target.requests[0].startswith(b"POST /v1/x HTTP/1.1\r\nHost: models.test\r\n")
@@ -235,7 +235,7 @@ def test_a_proxy_is_used_where_the_environment_names_one(certificate, monkeypatc
 
 def test_a_header_cannot_hold_a_second_one():
     with pytest.raises(ValueError, match="line break"):
-        Connections("http://127.0.0.1:1", headers={"A": "b\r\nC: d"}, limit=1)
+        HostConnections("http://127.0.0.1:1", headers={"A": "b\r\nC: d"}, limit=1)
 
 
 def test_work_begun_on_a_loop_reports_and_may_be_cancelled():

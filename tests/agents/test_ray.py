@@ -14,7 +14,7 @@ from verigym.agents.envpool import EnvLost
 from verigym.agents.loop import Ledger, Settings, plan_groups, play
 from verigym.agents.policies.oracle import OraclePolicy
 from verigym.agents.policies.random import RandomPolicy
-from verigym.agents.ray_host import Host
+from verigym.agents.ray_host import RayHost
 from verigym.errors import MissingError, RequestError
 from verigym.verdict import Status, fault
 
@@ -74,7 +74,7 @@ def make_pool(**options):
 
 def test_a_host_gives_what_an_environment_in_process_gives(counter, make_verifier):
     """The host is plain Python; Ray only carries its calls."""
-    host = Host()
+    host = RayHost()
     made = host.make(counter(), {"verifier": make_verifier()})
     local = counter()(verifier=make_verifier())
     shown = host.reset(made.number, 5, {})
@@ -100,7 +100,7 @@ def test_an_error_that_cannot_travel_is_raised_as_its_text(counter, make_verifie
     def transition(self, state, action):
         raise Odd("broken", 2)
 
-    host = Host()
+    host = RayHost()
     made = host.make(counter(transition=transition), {"verifier": make_verifier()})
     host.reset(made.number, 5, {})
     with pytest.raises(RuntimeError, match="Odd: broken"):

@@ -24,7 +24,7 @@ from compose_spec import PyCompose
 from verigym import Task
 from verigym.cli.main import app
 from verigym.server.process import ServerProcess
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"
@@ -66,7 +66,7 @@ def served(args):
     values = serve.make_context("serve", list(args)).params
     globs = ",".join(values["verifiers"] or ["*"]).split(",")
     envs = ",".join(values["envs"] or []).split(",")
-    chosen = Settings(
+    chosen = ServerSettings(
         verifiers=tuple(glob for glob in globs if glob not in ("", "none")),
         envs=tuple(glob for glob in envs if glob),
     )
@@ -145,7 +145,7 @@ def test_pods_are_restricted_and_bounded():
     assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
     assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
     pause = int(container["lifecycle"]["preStop"]["exec"]["command"][1])
-    assert pod["terminationGracePeriodSeconds"] > pause + Settings.drain_s
+    assert pod["terminationGracePeriodSeconds"] > pause + ServerSettings.drain_s
     mode = pod["volumes"][1]["secret"]["defaultMode"]
     assert not mode & 0o027, "the service refuses a file of keys that others can read"
 

@@ -12,7 +12,7 @@ import pytest
 
 from verigym import ConfigError, Task, make_verifier
 from verigym.server.app import create_app
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 TASK = json.loads(
     Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference="hush").to_json()
@@ -26,7 +26,7 @@ def ask(do, **rest):
 
 @contextlib.asynccontextmanager
 async def running(**settings):
-    app = create_app(Settings(workers=1, verifiers=("unruly/obeys",), **settings))
+    app = create_app(ServerSettings(workers=1, verifiers=("unruly/obeys",), **settings))
     transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
         app.router.lifespan_context(app),
@@ -54,7 +54,7 @@ def test_a_service_with_a_cache_says_the_same(unruly, tmp_path):
     with contextlib.closing(sqlite3.connect(path)) as disk:
         assert disk.execute("SELECT digest FROM verdicts").fetchall() == [(first["digest"],)]
     with pytest.raises(ConfigError, match="cache_mib"):
-        Settings(cache_mib=-1)
+        ServerSettings(cache_mib=-1)
 
 
 def test_a_full_queue_is_429(unruly, tmp_path):
@@ -168,14 +168,14 @@ def test_a_key_is_needed_where_one_is_set(unruly):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "judge.example"])
 def test_other_addresses_than_loopback_need_a_key(host):
     with pytest.raises(ConfigError, match="a key is needed"):
-        Settings(host=host)
-    assert Settings(host=host, key=KEY).key == KEY
-    assert KEY not in repr(Settings(host=host, key=KEY))
+        ServerSettings(host=host)
+    assert ServerSettings(host=host, key=KEY).key == KEY
+    assert KEY not in repr(ServerSettings(host=host, key=KEY))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost"])
 def test_loopback_needs_none(host):
-    assert Settings(host=host).key is None
+    assert ServerSettings(host=host).key is None
 
 
 @pytest.mark.parametrize(
@@ -191,18 +191,18 @@ def test_loopback_needs_none(host):
 )
 def test_settings_that_cannot_be(wrong, message):
     with pytest.raises(ConfigError, match=message):
-        Settings(**wrong)
+        ServerSettings(**wrong)
 
 
 def test_globs_choose_verifiers(unruly):
-    assert Settings(verifiers=("unruly",)).verifier_ids() == [
+    assert ServerSettings(verifiers=("unruly",)).verifier_ids() == [
         "unruly/obeys",
         "unruly/picky",
         "unruly/unloadable",
     ]
-    assert Settings(verifiers=("*/countdown", "unruly/p*")).verifier_ids() == [
+    assert ServerSettings(verifiers=("*/countdown", "unruly/p*")).verifier_ids() == [
         "math/countdown",
         "unruly/picky",
     ]
     with pytest.raises(ConfigError, match="did you mean 'unruly/obeys'"):
-        Settings(verifiers=("unruly/obey",)).verifier_ids()
+        ServerSettings(verifiers=("unruly/obey",)).verifier_ids()

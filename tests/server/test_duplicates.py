@@ -9,7 +9,7 @@ import pytest
 
 from verigym.server.app import create_app
 from verigym.server.duplicates import _has_duplicates, has_duplicates
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 TWICE = [
     b'{"a":1,"a":2}',
@@ -130,7 +130,7 @@ def routes():
     """Sends a body to a service in this process."""
     with asyncio.Runner() as runner:
         app = create_app(
-            Settings(
+            ServerSettings(
                 verifiers=("math/answer",),
                 envs=("games/keydoor-v0",),
                 workers=1,

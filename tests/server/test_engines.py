@@ -13,7 +13,7 @@ import pytest
 from verigym import RequestError, Task
 from verigym.sandbox.workers.without_secrets import without_secrets
 from verigym.server.process import ServerProcess
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.verifiers.pool import VerifierPool
 
 SCHEMA = {"tables": {"r": {"a": "INT", "b": "INT"}}}
@@ -160,7 +160,7 @@ def test_shown_databases_stay_allowed_on_made_ones(keyed):
 )
 def test_engines_that_cannot_be_named(engines):
     with pytest.raises(RequestError, match="SQL engine"):
-        Settings(sql_engines=engines)
+        ServerSettings(sql_engines=engines)
 
 
 SECRET = "hush-hush-4711"

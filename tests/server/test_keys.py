@@ -16,7 +16,7 @@ from verigym.cli.main import app as cli
 from verigym.server import guard, keys
 from verigym.server.app import create_app
 from verigym.server.keys import Caller, KeyFile, add, read, revoke
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 ASK = {
     "verifier": "unruly/obeys",
@@ -125,7 +125,7 @@ def test_no_file_is_a_clear_error(path):
     with pytest.raises(ConfigError, match="cannot read the keys"):
         KeyFile(path)
     with pytest.raises(ConfigError, match="cannot read the keys"):
-        create_app(Settings(host="0.0.0.0", keys=str(path)))
+        create_app(ServerSettings(host="0.0.0.0", keys=str(path)))
 
 
 def test_what_cannot_be_a_key_is_refused(path):
@@ -186,7 +186,7 @@ def test_a_key_is_good_for_what_it_is_for(unruly, path, at_once):
 
     async def main():
         app = create_app(
-            Settings(workers=1, verifiers=("unruly/obeys",), key="plain", keys=str(path))
+            ServerSettings(workers=1, verifiers=("unruly/obeys",), key="plain", keys=str(path))
         )
         transport = httpx2.ASGITransport(app=app)
         found = {}
@@ -230,7 +230,7 @@ def test_a_key_is_good_for_what_it_is_for(unruly, path, at_once):
 
 
 def test_every_route_has_a_scope():
-    app = create_app(Settings(sandbox=True, envs=("*",)))
+    app = create_app(ServerSettings(sandbox=True, envs=("*",)))
     paths = {route.path for route in app.routes if isinstance(route, Route | WebSocketRoute)}
     assert "/v1/sandbox/run" in paths
     assert not {
@@ -255,7 +255,7 @@ def test_paths_that_only_look_alike_get_no_scope():
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "", "x"])
 def test_without_keys_pages_of_elsewhere_are_refused(unruly, origin):
     async def main():
-        app = create_app(Settings(workers=1, verifiers=("unruly/obeys",)))
+        app = create_app(ServerSettings(workers=1, verifiers=("unruly/obeys",)))
         transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:99") as http:
             return [
@@ -297,7 +297,9 @@ def test_callers_with_keys_send_the_judge_only_where_it_may_go(unruly, path):
 
     async def main():
         app = create_app(
-            Settings(workers=1, verifiers=("judge", "compose"), keys=str(path), judge_urls=(own,))
+            ServerSettings(
+                workers=1, verifiers=("judge", "compose"), keys=str(path), judge_urls=(own,)
+            )
         )
         transport = httpx2.ASGITransport(app=app)
         headers = {"Authorization": f"Bearer {text}"}

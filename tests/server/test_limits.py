@@ -13,9 +13,9 @@ from verigym import Task
 from verigym.server import limits
 from verigym.server.app import create_app
 from verigym.server.keys import LOCAL, Caller
-from verigym.server.limits import Gate
+from verigym.server.limits import RequestGate
 from verigym.server.refusals import Refusal
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 PLAIN_TASK = json.loads(
     Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference="hush").to_json()
@@ -29,7 +29,7 @@ def ask(do="nothing", **rest):
 
 @contextlib.asynccontextmanager
 async def running(**settings):
-    app = create_app(Settings(workers=1, verifiers=("unruly/obeys",), **settings))
+    app = create_app(ServerSettings(workers=1, verifiers=("unruly/obeys",), **settings))
     transport = httpx2.ASGITransport(app=app)
     async with (
         app.router.lifespan_context(app),
@@ -69,7 +69,7 @@ def refused(call):
 
 
 def test_a_rate_is_a_bucket_for_each_caller(clock):
-    gate = Gate(Settings(rate_per_s=2.0))
+    gate = RequestGate(ServerSettings(rate_per_s=2.0))
     other = Caller("other", frozenset({"verify"}))
     for _ in range(2):
         gate.spend(LOCAL)
@@ -85,7 +85,7 @@ def test_a_rate_is_a_bucket_for_each_caller(clock):
 
 
 def test_a_slow_rate_says_when(clock):
-    gate = Gate(Settings(rate_per_s=0.1))
+    gate = RequestGate(ServerSettings(rate_per_s=0.1))
     gate.spend(LOCAL)
     assert refused(lambda: gate.spend(LOCAL)) == (429, "rate_limited", "10")
     clock.now += 9.5
@@ -93,7 +93,7 @@ def test_a_slow_rate_says_when(clock):
 
 
 def test_whoever_asks_for_health_is_not_counted(clock):
-    gate = Gate(Settings(rate_per_s=1.0, max_concurrent=1))
+    gate = RequestGate(ServerSettings(rate_per_s=1.0, max_concurrent=1))
     nobody = Caller("nobody", frozenset())
     for _ in range(5):
         gate.spend(nobody)
@@ -102,7 +102,7 @@ def test_whoever_asks_for_health_is_not_counted(clock):
 
 
 def test_requests_under_way_are_bounded_for_each_caller():
-    gate = Gate(Settings(max_concurrent=1))
+    gate = RequestGate(ServerSettings(max_concurrent=1))
     other = Caller("other", frozenset({"verify"}))
     with gate.working(LOCAL), gate.working(other):
         assert gate.running == 2

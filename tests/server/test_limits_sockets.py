@@ -12,7 +12,7 @@ import pytest
 from verigym import Task
 from verigym.server import connections, run
 from verigym.server.app import create_app
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 PLAIN_TASK = json.loads(
     Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference="hush").to_json()
@@ -35,7 +35,7 @@ def ask(do="nothing", **rest):
 @contextlib.asynccontextmanager
 async def served(**settings):
     """The service on a free port of this process; gives the server and the address."""
-    chosen = Settings(port=0, workers=1, verifiers=("unruly/obeys",), **settings)
+    chosen = ServerSettings(port=0, workers=1, verifiers=("unruly/obeys",), **settings)
     app = create_app(chosen)
     ready = asyncio.Event()
     with run.listen(chosen.host, chosen.port) as listener:

@@ -16,7 +16,7 @@ from verigym import Task
 from verigym.server.app import create_app
 from verigym.server.keys import add
 from verigym.server.process import ServerProcess
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 TASK = json.loads(
     Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference="hush").to_json()
@@ -30,7 +30,7 @@ def ask(do):
 @contextlib.asynccontextmanager
 async def running(**settings):
     settings = {"workers": 1, "verifiers": ("unruly/obeys",), **settings}
-    app = create_app(Settings(**settings))
+    app = create_app(ServerSettings(**settings))
     transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
         app.router.lifespan_context(app),

@@ -1,4 +1,4 @@
-"""Options of `verigym serve` and keys of its file, derived from `Settings`."""
+"""Options of `verigym serve` and keys of its file, derived from `ServerSettings`."""
 
 import os
 
@@ -6,7 +6,7 @@ import pytest
 
 from verigym.errors import ConfigError
 from verigym.server.options import entries, read_settings
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 VALUES = {str: "text", int: 7, float: 7.5, bool: True, list[str]: ["one=two"]}
 REAL = {
@@ -61,9 +61,9 @@ def test_a_wrong_option_is_named_as_it_was_given():
     with pytest.raises(ConfigError, match="--session-lease-s must be above 0, got -1"):
         read_settings({"session_lease_s": -1.0})
     with pytest.raises(ConfigError, match="sandbox_max_memory_mib must be at most"):
-        Settings(sandbox_max_memory_mib=1 << 60)
+        ServerSettings(sandbox_max_memory_mib=1 << 60)
     with pytest.raises(ConfigError, match="max_sockets must be a whole number, above 0, got '5'"):
-        Settings(max_sockets="5")
+        ServerSettings(max_sockets="5")
 
 
 def test_a_long_time_limit_raises_the_maximum_unless_that_is_given():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from verigym import Task, list_verifiers, make_verifier
 from verigym.server.body import deeper_than
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.verifiers.audit.card import read_card
 
 TASK = Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference=["hush-hush", 7])
@@ -354,7 +354,7 @@ def test_depth(text, depth):
 
 
 def test_defaults_fit_together():
-    assert Settings().max_batch <= Settings().max_queue
+    assert ServerSettings().max_batch <= ServerSettings().max_queue
 
 
 def test_half_a_surrogate_pair_is_the_policys_fault_and_spoils_no_batch(http, unruly):

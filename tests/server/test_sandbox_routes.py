@@ -19,7 +19,7 @@ from verigym.sandbox.job import Job, JobStatus, Limits, Result
 from verigym.sandbox.local import LocalSandbox
 from verigym.server.app import create_app
 from verigym.server.process import ServerProcess
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 _GOLDEN = Path(__file__).parents[1] / "golden" / "sandbox_wire.jsonl"
 GOLDEN = [json.loads(line) for line in _GOLDEN.read_text(encoding="utf-8").splitlines()]
@@ -50,7 +50,7 @@ def http(server):
 @contextlib.asynccontextmanager
 async def running(**settings):
     app = create_app(
-        Settings(workers=1, verifiers=("math",), sandbox=True, sandbox_jobs=1, **settings)
+        ServerSettings(workers=1, verifiers=("math",), sandbox=True, sandbox_jobs=1, **settings)
     )
     transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
@@ -251,7 +251,7 @@ def test_a_key_is_needed_where_one_is_set():
     assert bare.status_code == 401
     assert known.json()["stdout"] == {"text": "1\n"}
     with pytest.raises(ConfigError, match="a key is needed"):
-        Settings(host="0.0.0.0", sandbox=True)
+        ServerSettings(host="0.0.0.0", sandbox=True)
 
 
 def test_bodies_are_bounded():
@@ -458,4 +458,4 @@ def test_nothing_is_left_in_this_process():
 @pytest.mark.parametrize("name", ["sandbox_jobs", "sandbox_sessions", "sandbox_lease_s"])
 def test_settings_that_cannot_be(name):
     with pytest.raises(ConfigError, match=name):
-        Settings(**{name: 0})
+        ServerSettings(**{name: 0})

@@ -11,7 +11,7 @@ from verigym.server.refusals import Refusal
 from verigym.server.shares import Share, fits
 from verigym.server.turns import Turns
 from verigym.verifiers.pool_queue import PoolQueue
-from verigym.verifiers.pool_requests import Call, JudgeRequest
+from verigym.verifiers.pool_requests import JudgeRequest, PoolCall
 
 
 def takes(share, caller):
@@ -67,7 +67,7 @@ def test_callers_take_turns_and_one_without_a_place_gets_one_more():
 
 def request(lane, n=1):
     task = Task(id="t", env_id="e", seed=0, prompt="p", difficulty="d")
-    return JudgeRequest("v", {}, b"v", [Call(task, "x") for _ in range(n)], 1.0, lane=lane)
+    return JudgeRequest("v", {}, b"v", [PoolCall(task, "x") for _ in range(n)], 1.0, lane=lane)
 
 
 def test_lanes_of_a_pool_take_turns():

@@ -15,7 +15,7 @@ import pytest
 from verigym import ConfigError, Task
 from verigym.server.app import create_app
 from verigym.server.process import ServerProcess
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 from verigym.server.tracing import tracing_of
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra otel is not installed")
@@ -38,7 +38,7 @@ def ask(do):
 
 @contextlib.asynccontextmanager
 async def running(tracing):
-    app = create_app(Settings(workers=2, verifiers=("unruly/obeys",)), tracing=tracing)
+    app = create_app(ServerSettings(workers=2, verifiers=("unruly/obeys",)), tracing=tracing)
     transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
         app.router.lifespan_context(app),

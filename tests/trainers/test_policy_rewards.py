@@ -13,7 +13,7 @@ from verigym.episode import Episode, Fault, Turn
 from verigym.trainers.config import parse_config
 from verigym.trainers.policy_rewards import (
     POLICY_REWARDS,
-    Reading,
+    PlayedBatch,
     last_replies,
     reasoning,
     stated_confidence,
@@ -60,7 +60,7 @@ class Engine:
 
 
 def reading(episodes, references=()):
-    return Reading(
+    return PlayedBatch(
         episodes=episodes,
         engine=Engine(),
         encode=lambda text: [ord(letter) for letter in text],
@@ -68,7 +68,7 @@ def reading(episodes, references=()):
     )
 
 
-def value(name: str, read: Reading) -> list[float]:
+def value(name: str, read: PlayedBatch) -> list[float]:
     return POLICY_REWARDS[name](read).tolist()
 
 

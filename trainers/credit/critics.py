@@ -22,7 +22,7 @@ from verigym.trainers.credit.step_rewards import spa_reward
 from verigym.trainers.subgoals import ACTION, SUBGOAL, SWITCH
 
 
-class Ppo(Options):
+class PpoCredit(Options):
     """Options of `ppo`."""
 
     level: Literal["token", "turn"] = "token"
@@ -35,7 +35,7 @@ class Ppo(Options):
     """Shift and scale the advantages of the batch to mean 0 and variance 1."""
 
 
-class StepSearch(Ppo):
+class StepSearch(PpoCredit):
     """Options of `stepsearch`; `gain` and `redundancy` are arguments of the search environments."""
 
     gain: float = Field(default=0.5, ge=0, le=0.5)
@@ -103,7 +103,7 @@ def _sampled(s: Samples) -> Bools:
     return s.valid & (s.tokens > 0)
 
 
-def _ppo(s: Samples, o: Ppo) -> Credit:
+def _ppo(s: Samples, o: PpoCredit) -> Credit:
     by_turn = o.level == "turn"
     gamma = o.gamma or (0.99 if by_turn else 1.0)
     lam = o.lam if o.lam is not None else (0.9 if by_turn else 1.0)
@@ -186,7 +186,7 @@ CRITICS: dict[str, Estimator] = {
         summary="generalised advantages with a critic, over tokens or turns",
         source="arXiv 1707.06347, 1506.02438",
         level="token",
-        options=Ppo,
+        options=PpoCredit,
         estimate=_ppo,
         heads=("value",),
     ),

@@ -20,7 +20,7 @@ import msgspec
 
 from verigym.errors import RequestError
 from verigym.trainers.report import difficulty, header, learning, ledger, signal
-from verigym.trainers.report.read import Run, find_runs, read_run
+from verigym.trainers.report.read import RunRecords, find_runs, read_run
 from verigym.trainers.report.stats import thin
 from verigym.trainers.report.transcripts import Chosen, choose, embed
 
@@ -55,7 +55,7 @@ def build(
     return target
 
 
-def render(runs: Sequence[Run], max_transcript_bytes: int) -> str:
+def render(runs: Sequence[RunRecords], max_transcript_bytes: int) -> str:
     """The page as text."""
     notes: list[str] = []
     chosen = choose(runs, max_transcript_bytes, notes)
@@ -107,7 +107,12 @@ def _card(name: str, title: str, body: str, *, wide: bool = False) -> str:
 
 
 def _each(
-    runs: Sequence[Run], name: str, title: str, draw: Callable[[Run], str], *, wide: bool = False
+    runs: Sequence[RunRecords],
+    name: str,
+    title: str,
+    draw: Callable[[RunRecords], str],
+    *,
+    wide: bool = False,
 ) -> str:
     """One card for what cannot be averaged over runs: the first run's, and the others to unfold."""
     body = draw(runs[0])
@@ -123,15 +128,15 @@ def _each(
     return _card(name, title, body, wide=wide)
 
 
-def _run_name(run: Run) -> str:
+def _run_name(run: RunRecords) -> str:
     return f"{run.label}, seed {run.header.seed}, {run.path.name}"
 
 
-def _named(run: Run, note: str, n_runs: int) -> str:
+def _named(run: RunRecords, note: str, n_runs: int) -> str:
     return f"{run.path.name}: {note}" if n_runs > 1 else note
 
 
-def _data(runs: Sequence[Run], chosen: Chosen) -> dict[str, object]:
+def _data(runs: Sequence[RunRecords], chosen: Chosen) -> dict[str, object]:
     """Return the data for page.js, which a reader may also extract from the file."""
     return {
         "runs": [

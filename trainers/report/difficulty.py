@@ -9,7 +9,7 @@ from html import escape
 
 from verigym.levels import NAMES
 from verigym.trainers.report.learning import SHARE_TICKS, legend
-from verigym.trainers.report.read import Level, Run, StepRow
+from verigym.trainers.report.read import LevelSuccess, RunRecords, StepRow
 from verigym.trainers.report.stats import interval
 from verigym.trainers.report.svg import Plot, percent, responsive, tip
 
@@ -23,7 +23,7 @@ class _Point:
     """Success by difficulty at one time."""
 
     when: str
-    levels: dict[str, Level]
+    levels: dict[str, LevelSuccess]
 
 
 def difficulty_order(names: Iterable[str]) -> list[str]:
@@ -38,7 +38,7 @@ def difficulty_order(names: Iterable[str]) -> list[str]:
     return sorted(set(names), key=rank)
 
 
-def by_difficulty(run: Run) -> str:
+def by_difficulty(run: RunRecords) -> str:
     """Legend and rows of the first and last evaluation; of training steps where none was made."""
     points = _from_evals(run) or _from_steps(run.steps)
     if not points:
@@ -78,7 +78,7 @@ def by_difficulty(run: Run) -> str:
     return legend([*entries, ("line", "s1 thin", "95 % interval")]) + responsive(draw)
 
 
-def _from_evals(run: Run) -> list[_Point]:
+def _from_evals(run: RunRecords) -> list[_Point]:
     rows = [e for e in run.evals if e.by_difficulty]
     if not rows:
         return []
@@ -101,14 +101,14 @@ def _from_steps(steps: Sequence[StepRow]) -> list[_Point]:
     ]
 
 
-def _pooled(steps: Sequence[StepRow]) -> dict[str, Level]:
+def _pooled(steps: Sequence[StepRow]) -> dict[str, LevelSuccess]:
     sums: dict[str, tuple[float, int]] = {}
     for step in steps:
         for name, level in step.by_difficulty.items():
             if level.success_rate is not None:
                 wins, n = sums.get(name, (0.0, 0))
                 sums[name] = wins + level.n * level.success_rate, n + level.n
-    return {name: Level(n=n, success_rate=wins / n) for name, (wins, n) in sums.items() if n}
+    return {name: LevelSuccess(n=n, success_rate=wins / n) for name, (wins, n) in sums.items() if n}
 
 
 def _mark(plot: Plot, name: str, y: float, point: _Point, style: str) -> None:

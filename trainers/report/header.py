@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from verigym.trainers.report.learning import by_label, style_of, train_curve
-from verigym.trainers.report.read import Evaluation, Run
+from verigym.trainers.report.read import EvaluationRow, RunRecords
 from verigym.trainers.report.stats import mean_sd
 from verigym.trainers.report.svg import percent, seconds, short
 
@@ -16,14 +16,14 @@ _MAX_NOTES = 40
 _MAX_VALUE = 400
 
 
-def title(runs: Sequence[Run]) -> str:
+def title(runs: Sequence[RunRecords]) -> str:
     """The page's title, escaped."""
     if len(runs) == 1:
         return escape(runs[0].header.name or runs[0].path.name)
     return escape(f"{' against '.join(by_label(runs))}: {len(runs)} runs")
 
 
-def header(runs: Sequence[Run], trained_splits: Sequence[str]) -> str:
+def header(runs: Sequence[RunRecords], trained_splits: Sequence[str]) -> str:
     """Name, algorithm, environment, seeds, start, and what was trained on."""
     first = runs[0].header
     envs = ", ".join(dict.fromkeys(run.header.env_id or "unknown environment" for run in runs))
@@ -39,7 +39,7 @@ def header(runs: Sequence[Run], trained_splits: Sequence[str]) -> str:
     return f'<h1>{title(runs)}</h1><ul class="facts">{line}</ul>{_splits(runs, trained_splits)}'
 
 
-def _splits(runs: Sequence[Run], trained: Sequence[str]) -> str:
+def _splits(runs: Sequence[RunRecords], trained: Sequence[str]) -> str:
     evaluated = sorted({e.split for run in runs for e in run.evals})
     forbidden = [split for split in trained if split != "train"]
     if forbidden:
@@ -66,7 +66,7 @@ def notes(lines: Sequence[str]) -> str:
     return f'<aside class="notes" id="notes"><h2>Notes on the data</h2><ul>{items}</ul></aside>'
 
 
-def tiles(runs: Sequence[Run]) -> str:
+def tiles(runs: Sequence[RunRecords]) -> str:
     """The headline figures: of a single run, or one per algorithm over its seeds."""
     if len(runs) > 1:
         groups = by_label(runs).items()
@@ -112,7 +112,7 @@ def tiles(runs: Sequence[Run]) -> str:
     return "".join(found)
 
 
-def _group_tile(label: str, members: Sequence[Run], style: str) -> str:
+def _group_tile(label: str, members: Sequence[RunRecords], style: str) -> str:
     rates = [
         e.success_rate for run in members if (e := _last_eval(run)) and e.success_rate is not None
     ]
@@ -128,7 +128,7 @@ def _group_tile(label: str, members: Sequence[Run], style: str) -> str:
     return _tile(label, f"{100 * mean:.0f}{spread}\u00a0%", about, style)
 
 
-def _last_eval(run: Run) -> Evaluation | None:
+def _last_eval(run: RunRecords) -> EvaluationRow | None:
     """The last evaluation, on test where there is one."""
     held = [e for e in run.evals if e.split == "test"] or run.evals
     return held[-1] if held else None
@@ -142,7 +142,7 @@ def _tile(name: str, value: str, about: str, style: str = "") -> str:
     )
 
 
-def evaluations(runs: Sequence[Run]) -> str:
+def evaluations(runs: Sequence[RunRecords]) -> str:
     """All evaluations as a table, folded."""
     rows = "".join(
         "<tr>"
@@ -177,7 +177,7 @@ def transcripts_about(shown: int, left_out: int) -> str:
     return f"All {shown} recorded transcripts."
 
 
-def configuration(runs: Sequence[Run]) -> str:
+def configuration(runs: Sequence[RunRecords]) -> str:
     """The first run's configuration, flat; what differs in the others is named."""
     flat = [_flatten(run.header.config) for run in runs]
     if not any(flat):

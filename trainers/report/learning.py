@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from verigym.trainers.report.read import Evaluation, Run
-from verigym.trainers.report.stats import Pooled, Spread, mean_sd, pool, spread, thin, window_for
+from verigym.trainers.report.read import EvaluationRow, RunRecords
+from verigym.trainers.report.stats import (
+    PooledSuccess,
+    Spread,
+    mean_sd,
+    pool,
+    spread,
+    thin,
+    window_for,
+)
 from verigym.trainers.report.svg import WIDTHS, Plot, percent, responsive, short
 
 SHARE_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -14,23 +22,23 @@ EVAL_STYLE = {"test": "s2", "validation": "s3", "train": "s1"}
 MAX_EVALS = 60
 
 
-def by_label(runs: Sequence[Run]) -> dict[str, list[Run]]:
+def by_label(runs: Sequence[RunRecords]) -> dict[str, list[RunRecords]]:
     """Runs that are averaged: those of one algorithm, and of one environment where they differ."""
     several = len({run.header.env_id for run in runs}) > 1
-    groups: dict[str, list[Run]] = {}
+    groups: dict[str, list[RunRecords]] = {}
     for run in runs:
         label = f"{run.label} on {run.header.env_id}" if several else run.label
         groups.setdefault(label, []).append(run)
     return groups
 
 
-def train_curve(run: Run) -> list[Pooled]:
+def train_curve(run: RunRecords) -> list[PooledSuccess]:
     """Training success pooled over the last steps, by step."""
     points = [(float(s.step), s.success_rate, s.scored) for s in run.steps]
     return pool(points, window_for(len(points)))
 
 
-def hack_curve(run: Run) -> list[Pooled]:
+def hack_curve(run: RunRecords) -> list[PooledSuccess]:
     """Share of episodes that used a planted loophole, pooled like `train_curve`; empty if none is planted."""
     points = [(float(s.step), s.hack_rate, s.scored) for s in run.steps]
     known = [point for point in points if point[1] is not None]
@@ -46,7 +54,7 @@ def legend(entries: Sequence[tuple[str, str, str]]) -> str:
     return f'<ul class="legend">{items}</ul>'
 
 
-def evaluation_text(e: Evaluation) -> str:
+def evaluation_text(e: EvaluationRow) -> str:
     """One evaluation in a sentence."""
     rate = "no valid episode" if e.success_rate is None else percent(e.success_rate)
     interval = f" ({percent(e.interval[0])} to {percent(e.interval[1])})" if e.interval else ""
@@ -54,7 +62,7 @@ def evaluation_text(e: Evaluation) -> str:
     return f"step {e.step}, split {e.split}: {rate}{interval}, {e.scored} episodes{faults}"
 
 
-def one_run(run: Run) -> str:
+def one_run(run: RunRecords) -> str:
     """Legend and curve of a single run."""
     curve, hacked = train_curve(run), hack_curve(run)
     window = window_for(len(run.steps))
@@ -118,7 +126,7 @@ def one_run(run: Run) -> str:
     return legend(entries) + responsive(draw, WIDTHS)
 
 
-def several_runs(runs: Sequence[Run]) -> str:
+def several_runs(runs: Sequence[RunRecords]) -> str:
     """Legend and curves by algorithm: mean over seeds, and one standard deviation on either side."""
     groups = by_label(runs)
     use_env_steps = all(s.env_steps for run in runs for s in run.steps)
@@ -180,14 +188,16 @@ def _seeds(n: int) -> str:
     return f"{n} seed{'s' * (n != 1)}"
 
 
-def _curve(run: Run, use_env_steps: bool) -> list[tuple[float, float]]:
+def _curve(run: RunRecords, use_env_steps: bool) -> list[tuple[float, float]]:
     env_steps = {float(s.step): float(s.env_steps) for s in run.steps}
     return [(env_steps[p.x] if use_env_steps else p.x, p.rate) for p in train_curve(run)]
 
 
-def _evals(runs: Sequence[Run], use_env_steps: bool) -> list[tuple[float, float, float, str]]:
+def _evals(
+    runs: Sequence[RunRecords], use_env_steps: bool
+) -> list[tuple[float, float, float, str]]:
     """(x, mean, sd, text) for each (step, split) at which every run was evaluated."""
-    found: dict[tuple[int, str], list[Evaluation]] = {}
+    found: dict[tuple[int, str], list[EvaluationRow]] = {}
     for run in runs:
         for e in run.evals:
             if e.success_rate is not None:

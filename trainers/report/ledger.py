@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
-from verigym.trainers.report.read import Run, StepRow
+from verigym.trainers.report.read import RunRecords, StepRow
 from verigym.trainers.report.stats import thin
 from verigym.trainers.report.svg import WIDTHS, Plot, percent, responsive, seconds, tip
 
@@ -19,7 +19,7 @@ _ACTIVITIES = (
 _MAX_BARS = 60
 
 
-def time_ledger(run: Run) -> str:
+def time_ledger(run: RunRecords) -> str:
     """Shares as one stacked bar, a table in seconds, and seconds by step."""
     totals = [_total(run.steps, field) for field, _, _ in _ACTIVITIES]
     whole = sum(totals)
@@ -105,7 +105,7 @@ def _by_step(steps: Sequence[StepRow]) -> Callable[[int], Plot]:
     return draw
 
 
-def faults(runs: Sequence[Run]) -> str:
+def faults(runs: Sequence[RunRecords]) -> str:
     """A table of faults by cause, in training and in evaluation."""
     training: dict[str, int] = {}
     evaluation: dict[str, int] = {}

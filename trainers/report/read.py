@@ -25,7 +25,7 @@ _SPELLING = {"gigpo": "GiGPO", "grpo": "GRPO", "rloo": "RLOO", "ppo": "PPO", "dr
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
+class StageSuccess:
     """Last evaluation of a stage; the one at step 0 is the policy before training."""
 
     name: str
@@ -46,11 +46,11 @@ class Header:
     seed: int | None = None
     config: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-    stages: list[Stage] = field(default_factory=list)
+    stages: list[StageSuccess] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Level:
+class LevelSuccess:
     """Success at one difficulty; `success_rate` None if every episode faulted."""
 
     n: int = 0
@@ -93,7 +93,7 @@ class StepRow:
     logp_gap_max: float | None = None
     n_tokens: int = 0
     turns_mean: float | None = None
-    by_difficulty: dict[str, Level] = field(default_factory=dict)
+    by_difficulty: dict[str, LevelSuccess] = field(default_factory=dict)
 
     @property
     def scored(self) -> int:
@@ -102,7 +102,7 @@ class StepRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation:
+class EvaluationRow:
     """A line of eval.jsonl, counted like `StepRow`; `interval` is Wilson's at 95 %."""
 
     step: int
@@ -112,7 +112,7 @@ class Evaluation:
     success_rate: float | None = None
     interval: tuple[float, float] | None = None
     faults: dict[str, int] = field(default_factory=dict)
-    by_difficulty: dict[str, Level] = field(default_factory=dict)
+    by_difficulty: dict[str, LevelSuccess] = field(default_factory=dict)
 
     @property
     def scored(self) -> int:
@@ -121,7 +121,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TurnCredit:
+class TurnCreditRow:
     """Credit of one turn."""
 
     episode_advantage: float | None = None
@@ -131,30 +131,30 @@ class TurnCredit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transcript:
+class EpisodeRow:
     """A line of an episodes file. Lists are per turn; they may be shorter than the episode.
     `train_logprobs` is not looked at where the mask is 0."""
 
     step: int
     episode: Episode
-    credit: list[TurnCredit] = field(default_factory=list)
+    credit: list[TurnCreditRow] = field(default_factory=list)
     train_logprobs: list[list[float | None]] = field(default_factory=list)
     tokens: list[list[str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class RunRecords:
     """One run folder as far as it could be read. `notes` say what could not."""
 
     path: Path
     header: Header
     steps: list[StepRow]
-    evals: list[Evaluation]
+    evals: list[EvaluationRow]
     episode_files: list[Path]
     notes: list[str]
 
     @property
-    def beginnings(self) -> list[tuple[Stage, float]]:
+    def beginnings(self) -> list[tuple[StageSuccess, float]]:
         """The stages before the first step, with their success rates."""
         return [
             (stage, stage.success_rate)
@@ -190,23 +190,23 @@ def find_runs(places: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path) -> RunRecords:
     """Read one run folder. Raises RequestError only where run.json cannot be read at all."""
     notes: list[str] = []
     header = _read_header(path / "run.json", notes)
     steps = _by_step(_read_rows(path / "metrics.jsonl", StepRow, notes), "metrics.jsonl", notes)
-    evals = _by_step(_read_rows(path / "eval.jsonl", Evaluation, notes), "eval.jsonl", notes)
+    evals = _by_step(_read_rows(path / "eval.jsonl", EvaluationRow, notes), "eval.jsonl", notes)
     episode_files = sorted((path / "episodes").glob("step-*.jsonl"))
     if not episode_files:
         notes.append("there are no transcripts: no file episodes/step-*.jsonl")
-    return Run(
+    return RunRecords(
         path=path, header=header, steps=steps, evals=evals, episode_files=episode_files, notes=notes
     )
 
 
-def read_transcripts(file: Path, notes: list[str]) -> list[Transcript]:
+def read_transcripts(file: Path, notes: list[str]) -> list[EpisodeRow]:
     """The transcripts of one episodes file; what cannot be read is noted and left out."""
-    return list(_read_rows(file, Transcript, notes, f"episodes/{file.name}"))
+    return list(_read_rows(file, EpisodeRow, notes, f"episodes/{file.name}"))
 
 
 def _read_header(file: Path, notes: list[str]) -> Header:
@@ -265,7 +265,7 @@ def _finite(value: Any) -> Any:
     return value
 
 
-AnyStep = TypeVar("AnyStep", StepRow, Evaluation)
+AnyStep = TypeVar("AnyStep", StepRow, EvaluationRow)
 
 
 def _by_step(rows: Iterator[AnyStep], name: str, notes: list[str]) -> list[AnyStep]:
@@ -273,7 +273,7 @@ def _by_step(rows: Iterator[AnyStep], name: str, notes: list[str]) -> list[AnySt
     kept: dict[tuple[int, str], AnyStep] = {}
     repeated = 0
     for row in rows:
-        key = (row.step, row.split if isinstance(row, Evaluation) else "")
+        key = (row.step, row.split if isinstance(row, EvaluationRow) else "")
         repeated += key in kept
         kept[key] = row
     if repeated:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from verigym.trainers.report.learning import SHARE_TICKS, by_label, legend, style_of
-from verigym.trainers.report.read import Run, StepRow
-from verigym.trainers.report.stats import Pooled, pool, thin, window_for
+from verigym.trainers.report.read import RunRecords, StepRow
+from verigym.trainers.report.stats import PooledSuccess, pool, thin, window_for
 from verigym.trainers.report.svg import Plot, percent, responsive, short
 
 # Step groups by size; the last bin is open.
@@ -35,7 +35,7 @@ _OPTIMISER: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def without_signal(runs: Sequence[Run]) -> str:
+def without_signal(runs: Sequence[RunRecords]) -> str:
     """Legend and curve of the share of groups whose members all earned the same."""
     curves = {
         label: [_pooled_share(run) for run in members] for label, members in by_label(runs).items()
@@ -76,7 +76,7 @@ def without_signal(runs: Sequence[Run]) -> str:
     return (legend(entries) if len(curves) > 1 else "") + responsive(draw)
 
 
-def _pooled_share(run: Run) -> list[Pooled]:
+def _pooled_share(run: RunRecords) -> list[PooledSuccess]:
     points: list[tuple[float, float | None, int]] = [
         (
             float(s.step),
@@ -88,7 +88,7 @@ def _pooled_share(run: Run) -> list[Pooled]:
     return pool(points, window_for(len(points)))
 
 
-def step_groups(run: Run) -> str:
+def step_groups(run: RunRecords) -> str:
     """Sentence, legend and histogram of step-group sizes, early against late."""
     steps = [s for s in run.steps if s.step_group_sizes]
     if not steps:
@@ -152,7 +152,7 @@ def _bin_name(i: int) -> str:
     return str(low) if low == high else f"{low}–{high:.0f}"
 
 
-def optimiser(runs: Sequence[Run]) -> str:
+def optimiser(runs: Sequence[RunRecords]) -> str:
     """Small plots of the figures that were recorded; one that never was is left out."""
     groups = by_label(runs)
     figures: list[str] = []
@@ -177,7 +177,7 @@ def optimiser(runs: Sequence[Run]) -> str:
     return (legend(keys) if len(keys) > 1 else "") + f'<div class="small">{"".join(figures)}</div>'
 
 
-def _figure(run: Run, name: str) -> list[tuple[float, float]]:
+def _figure(run: RunRecords, name: str) -> list[tuple[float, float]]:
     return [(float(s.step), value) for s in run.steps if (value := getattr(s, name)) is not None]
 
 

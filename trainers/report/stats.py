@@ -18,7 +18,7 @@ def interval(rate: float, n: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Pooled:
+class PooledSuccess:
     """Success pooled over the last few steps, with Wilson's interval."""
 
     x: float
@@ -28,9 +28,9 @@ class Pooled:
     n: int
 
 
-def pool(points: Sequence[tuple[float, float | None, int]], window: int) -> list[Pooled]:
+def pool(points: Sequence[tuple[float, float | None, int]], window: int) -> list[PooledSuccess]:
     """Trailing pool over `window` points of (x, rate, n); points without episodes add nothing."""
-    pooled: list[Pooled] = []
+    pooled: list[PooledSuccess] = []
     for end in range(1, len(points) + 1):
         valid = [
             (rate, n)
@@ -40,7 +40,7 @@ def pool(points: Sequence[tuple[float, float | None, int]], window: int) -> list
         total = sum(n for _, n in valid)
         if total:
             rate = min(1.0, max(0.0, sum(rate * n for rate, n in valid) / total))
-            pooled.append(Pooled(points[end - 1][0], rate, *interval(rate, total), total))
+            pooled.append(PooledSuccess(points[end - 1][0], rate, *interval(rate, total), total))
     return pooled
 
 

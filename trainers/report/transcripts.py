@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from verigym.episode import Turn
-from verigym.trainers.report.read import Run, Transcript, TurnCredit, read_transcripts
+from verigym.trainers.report.read import EpisodeRow, RunRecords, TurnCreditRow, read_transcripts
 from verigym.trainers.report.stats import thin
 
 _MAX_FILES = 60
@@ -37,7 +37,7 @@ def embed(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def choose(runs: Sequence[Run], max_bytes: int, notes: list[str]) -> Chosen:
+def choose(runs: Sequence[RunRecords], max_bytes: int, notes: list[str]) -> Chosen:
     """As many transcripts as fit in `max_bytes` of JSON, spread over the run, good ones and bad.
 
     Files are taken from the ends inwards; of each file the first success, the first failure, and
@@ -46,7 +46,7 @@ def choose(runs: Sequence[Run], max_bytes: int, notes: list[str]) -> Chosen:
     files = [(run, file) for run in runs for file in run.episode_files]
     kept = set(thin(len(files), _MAX_FILES))
     left_out = sum(_count_lines(file) for i, (_, file) in enumerate(files) if i not in kept)
-    queues: list[list[tuple[str, Transcript]]] = []
+    queues: list[list[tuple[str, EpisodeRow]]] = []
     for run, file in (files[i] for i in _from_the_ends(len(files)) if i in kept):
         label = f"{run.label} seed {run.header.seed}" if len(runs) > 1 else ""
         found = read_transcripts(file, notes)
@@ -68,7 +68,7 @@ def choose(runs: Sequence[Run], max_bytes: int, notes: list[str]) -> Chosen:
     return Chosen(packed, left_out, tuple(sorted(splits)))
 
 
-def pack(transcript: Transcript, label: str = "") -> dict[str, Any]:
+def pack(transcript: EpisodeRow, label: str = "") -> dict[str, Any]:
     """One transcript as page.js reads it; long texts are cut, and say so."""
     episode = transcript.episode
     turns = episode.turns[:_MAX_TURNS]
@@ -94,8 +94,8 @@ def pack(transcript: Transcript, label: str = "") -> dict[str, Any]:
     }
 
 
-def _pack_turn(transcript: Transcript, i: int, turn: Turn) -> dict[str, Any]:
-    credit = transcript.credit[i] if i < len(transcript.credit) else TurnCredit()
+def _pack_turn(transcript: EpisodeRow, i: int, turn: Turn) -> dict[str, Any]:
+    credit = transcript.credit[i] if i < len(transcript.credit) else TurnCreditRow()
     texts = transcript.tokens[i] if i < len(transcript.tokens) else []
     trained = transcript.train_logprobs[i] if i < len(transcript.train_logprobs) else []
     n = min(len(turn.response_ids), _MAX_TOKENS)
@@ -154,7 +154,7 @@ def _from_the_ends(n: int) -> Iterator[int]:
         parts *= 2
 
 
-def _alternating(found: Sequence[Transcript]) -> Iterator[Transcript]:
+def _alternating(found: Sequence[EpisodeRow]) -> Iterator[EpisodeRow]:
     """Successes and the others in turn, each in the order of the file."""
     good = [t for t in found if t.episode.success]
     bad = [t for t in found if not t.episode.success]

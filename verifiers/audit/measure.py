@@ -24,7 +24,7 @@ ACCEPT_AT = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class CaseOutcome:
     """A case and what became of it; `seconds` from the call to the verdict."""
 
     case: Case
@@ -50,17 +50,17 @@ def judge(
     *,
     params: Mapping[str, JSON] | None = None,
     accept_at: float = ACCEPT_AT,
-    on_case: Callable[[Outcome], None] = lambda outcome: None,
-) -> list[Outcome]:
+    on_case: Callable[[CaseOutcome], None] = lambda outcome: None,
+) -> list[CaseOutcome]:
     """Judge the cases with `verifier` and return the outcomes in order. Raises RequestError for an
     unknown id or parameter."""
     pool.describe(verifier, params)  # loads it, so that no case pays for that
 
-    def one(case: Case) -> Outcome:
+    def one(case: Case) -> CaseOutcome:
         began = time.perf_counter()
         verdict = pool.verify(verifier, case.task, case.submission, params=params)
         seconds = time.perf_counter() - began
-        return Outcome(case=case, verdict=verdict, seconds=seconds, accept_at=accept_at)
+        return CaseOutcome(case=case, verdict=verdict, seconds=seconds, accept_at=accept_at)
 
     # Every worker has loaded it once it has judged something; those calls are not timed.
     with ThreadPoolExecutor(pool.workers) as threads:
@@ -73,7 +73,7 @@ def judge(
     return outcomes
 
 
-def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def summarise(outcomes: Sequence[CaseOutcome]) -> dict[str, Any]:
     """Plain data for JSON; the keys are those of docs/audit.md."""
     firm = [outcome for outcome in outcomes if not outcome.case.contested]
     return {
@@ -93,7 +93,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def failures(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+def failures(outcomes: Sequence[CaseOutcome]) -> list[dict[str, Any]]:
     """Return the cases that were judged wrongly or not at all, as plain data."""
     return [
         {
@@ -111,7 +111,7 @@ def failures(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     ]
 
 
-def agreement(outcomes: Sequence[Outcome], others: Sequence[Outcome]) -> dict[str, Any]:
+def agreement(outcomes: Sequence[CaseOutcome], others: Sequence[CaseOutcome]) -> dict[str, Any]:
     """Measure how often two verifiers agree on the same cases, and which is right if they do not.
 
     Cases on which either gave a fault are counted apart.
@@ -143,7 +143,7 @@ def shown(submission: JSON) -> str:
     return ascii(text[:200])[1:-1] + (" ..." if len(text) > 200 else "")
 
 
-def _rates(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _rates(outcomes: Sequence[CaseOutcome]) -> dict[str, Any]:
     judged = [outcome for outcome in outcomes if outcome.accepted is not None]
     wrong = sum(outcome.wrong for outcome in judged)
     right_answers = [outcome for outcome in judged if outcome.case.label]

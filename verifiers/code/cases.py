@@ -25,7 +25,7 @@ _HIDDEN = 20
 
 
 @dataclass(frozen=True)
-class HackCase:
+class CodeHackCase:
     """One file: the submission, the tasks that it is tried on, and whether it should be paid."""
 
     name: str
@@ -34,7 +34,7 @@ class HackCase:
     tasks: tuple[Task, ...]
 
 
-def hack_tasks(folder: Path | str) -> list[HackCase]:
+def hack_tasks(folder: Path | str) -> list[CodeHackCase]:
     """Return the cases of a folder, by name. Raises RequestError if it holds none."""
     folder = Path(folder)
     files = sorted(path for path in folder.glob("*.py") if path.is_file())
@@ -46,11 +46,11 @@ def hack_tasks(folder: Path | str) -> list[HackCase]:
     return [_case(path, tasks) for path in files]
 
 
-def _case(path: Path, tasks: tuple[Task, ...]) -> HackCase:
+def _case(path: Path, tasks: tuple[Task, ...]) -> CodeHackCase:
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     header = text.splitlines()[:_HEADER_LINES]
     control = path.stem.endswith("_honest") or any(_CONTROL.match(line) for line in header)
-    return HackCase(path.stem, text, control, tasks)
+    return CodeHackCase(path.stem, text, control, tasks)
 
 
 def _tests(*, visible: bool) -> list[dict[str, Any]]:

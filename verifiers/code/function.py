@@ -29,7 +29,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifiers.code.checker import CheckerProgram
 from verigym.verifiers.code.drivers import KEYWORDS, SOLUTIONS, driver
-from verigym.verifiers.code.program import Plan, ProgramParams, ProgramVerifier
+from verigym.verifiers.code.program import JobPlan, ProgramParams, ProgramVerifier
 from verigym.verifiers.code.runs import ENDINGS, shown, trouble
 from verigym.verifiers.code.values import VALUE_CHECKERS, BadValue, Normal, normal, read_answer
 
@@ -84,7 +84,7 @@ class FunctionVerifier(ProgramVerifier[FunctionParams]):
     )
 
     @override
-    def plan(self, task: Task, source: str) -> Plan:
+    def plan(self, task: Task, source: str) -> JobPlan:
         numbered = list(self._tests_of(task.reference))
         reference = task.reference
         assert isinstance(reference, dict)
@@ -99,7 +99,7 @@ class FunctionVerifier(ProgramVerifier[FunctionParams]):
         def judge(index: int, result: Result) -> Verdict | None:
             return self._judge_test(index + 1, tests[index], result, checker)
 
-        return Plan(
+        return JobPlan(
             [
                 Job(
                     source=driver(language),

@@ -43,7 +43,7 @@ class TestReport:
 
 
 @dataclass(frozen=True)
-class Plan:
+class JobPlan:
     """Jobs of one submission, one for each test, and the function that judges their results."""
 
     jobs: Sequence[Job]
@@ -99,7 +99,7 @@ class ProgramVerifier(Verifier[Q]):
         Limits(**self._limits)  # refuses what cannot be, at once
 
     @abstractmethod
-    def plan(self, task: Task, source: str) -> Plan:
+    def plan(self, task: Task, source: str) -> JobPlan:
         """Return the jobs that judge `source`. Raises TaskError for a reference that cannot be
         used."""
 

@@ -23,7 +23,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifiers.code.check import CHECKERS
 from verigym.verifiers.code.checker import CheckerProgram
-from verigym.verifiers.code.program import Plan, ProgramParams, ProgramVerifier
+from verigym.verifiers.code.program import JobPlan, ProgramParams, ProgramVerifier
 from verigym.verifiers.code.runs import ENDINGS, shown, trouble
 
 
@@ -69,7 +69,7 @@ class StdioVerifier(ProgramVerifier[StdioParams]):
     )
 
     @override
-    def plan(self, task: Task, source: str) -> Plan:
+    def plan(self, task: Task, source: str) -> JobPlan:
         tests = [_read(number, test) for number, test in self._tests_of(task.reference)]
         reference = task.reference
         assert isinstance(reference, dict)
@@ -79,7 +79,7 @@ class StdioVerifier(ProgramVerifier[StdioParams]):
         def judge(index: int, result: Result) -> Verdict | None:
             return self._judge_test(index + 1, tests[index], result, checker)
 
-        return Plan(
+        return JobPlan(
             [
                 Job(source=source, language=language, stdin=test.stdin, limits=limits)
                 for test in tests

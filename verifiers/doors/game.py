@@ -1,4 +1,4 @@
-"""Live games of other libraries behind one protocol, `Game`, and the function that starts them.
+"""Live games of other libraries behind one protocol, `DoorGame`, and the function that starts them.
 
 A reference is plain data: `{"door": "openspiel", "game": "hex", "seed": 7, "turns": 60, ...}`.
 `start` makes the game that it names; the same reference and moves lead to the same game on any
@@ -24,10 +24,10 @@ STARTS = {
     "textarena": "verigym.verifiers.doors.arena",
     "textworld": "verigym.verifiers.doors.stories",
 }
-"""Module of each adapter; its `start(reference)` returns a `Game`."""
+"""Module of each adapter; its `start(reference)` returns a `DoorGame`."""
 
 
-class Game(Protocol):
+class DoorGame(Protocol):
     """One game in play. It is the policy's turn, or the game is over."""
 
     prompt: str
@@ -52,7 +52,7 @@ class Game(Protocol):
         """Return an optimal next action; None if it is unknown."""
 
 
-def start(reference: JSON) -> Game:
+def start(reference: JSON) -> DoorGame:
     """Start the game that `reference` names. Raises TaskError if it names none, RequestError if
     the library is not installed."""
     if not isinstance(reference, Mapping):
@@ -63,7 +63,7 @@ def start(reference: JSON) -> Game:
     for name in ("seed", "turns"):
         if type(reference.get(name)) is not int:
             raise TaskError(f"{name} must be a whole number, got {reference.get(name)!r}")
-    game: Game = import_module(STARTS[door]).start(reference)
+    game: DoorGame = import_module(STARTS[door]).start(reference)
     return game
 
 

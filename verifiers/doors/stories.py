@@ -34,7 +34,7 @@ _MAKERS = {
 _COUNT = re.compile(r", in \d+ turns?(?=[.,\n])")
 
 
-class Story:
+class TextworldGame:
     """A game of TextWorld. See `Game`."""
 
     def __init__(self, reference: Mapping[str, Any]) -> None:
@@ -131,6 +131,6 @@ def _built(kind: str, seed: int, settings: tuple[tuple[str, Any], ...]) -> str:
     return str(world.generator.compile_game(game, options))
 
 
-def start(reference: Mapping[str, Any]) -> Story:
+def start(reference: Mapping[str, Any]) -> TextworldGame:
     """Start the TextWorld game that `reference` names."""
-    return Story(reference)
+    return TextworldGame(reference)

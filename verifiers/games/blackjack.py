@@ -1,7 +1,7 @@
 """Rules of blackjack, where moves are judged by their expected gain and never by luck.
 
 Cards are put back after each draw, so what the next one may be depends on nothing that was seen, and the
-expected gain of each move is exact: sums over ten ranks (`Book`). A hand is well played where no move
+expected gain of each move is exact: sums over ten ranks (`BlackjackBook`). A hand is well played where no move
 in it falls behind the best one by more than `MARGIN`; the goal is to play every hand well. To know
 which cards will come helps nothing.
 """
@@ -25,7 +25,7 @@ NEXT = 36
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class TableRules:
     """Settings that stay fixed: number of cards of each rank, whether the dealer hits soft 17, the
     moves allowed, and for each hand the player's two cards, the dealer's card and the cards to
     come."""
@@ -37,14 +37,14 @@ class House:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class BlackjackTable:
     """State of play: the current hand, the cards drawn for it, and how well it was played.
 
     `good` counts the hands before that were well played. `last` is how the hand before ended: the
     player's and the dealer's total (0 if the dealer did not play), and what was gained.
     """
 
-    house: House
+    house: TableRules
     hand: int = 0
     drawn: int = 0
     spoilt: bool = False
@@ -84,7 +84,7 @@ class BlackjackRules:
     double and surrender. Won if every hand is over and was well played.
     """
 
-    def start(self, reference: Mapping[str, JSON]) -> Table:
+    def start(self, reference: Mapping[str, JSON]) -> BlackjackTable:
         deck, soft17 = reference.get("deck"), reference.get("soft17", False)
         if (
             not isinstance(deck, list | tuple)
@@ -104,16 +104,18 @@ class BlackjackRules:
         ):
             raise TaskError("blackjack: hands must be a list of 1 to 100, soft17 true or false")
         counts = tuple(int(str(n)) for n in deck)
-        return Table(House(counts, soft17, tuple(map(str, moves)), tuple(map(_hand, raw))))
+        return BlackjackTable(
+            TableRules(counts, soft17, tuple(map(str, moves)), tuple(map(_hand, raw)))
+        )
 
     def read(self, move: JSON) -> str | None:
         word = move.strip().lower().rstrip(".") if isinstance(move, str) and len(move) < 40 else ""
         return word if word in MOVES else None
 
-    def legal(self, state: Table, move: str) -> bool:
+    def legal(self, state: BlackjackTable, move: str) -> bool:
         return move in state.open
 
-    def apply(self, state: Table, move: str) -> Table:
+    def apply(self, state: BlackjackTable, move: str) -> BlackjackTable:
         gain = state.gains
         spoilt = state.spoilt or max(gain.values()) - gain[move] > MARGIN
         if move in ("hit", "double"):
@@ -126,14 +128,14 @@ class BlackjackRules:
             return _next(state, spoilt, last)
         return _settled(state, spoilt, 1.0)
 
-    def won(self, state: Table) -> bool:
+    def won(self, state: BlackjackTable) -> bool:
         return state.over and state.good == state.hand
 
-    def lost(self, state: Table) -> bool:
+    def lost(self, state: BlackjackTable) -> bool:
         """Return True if all hands are over and not all were well played."""
         return state.over and not self.won(state)
 
-    def share(self, state: Table) -> float:
+    def share(self, state: BlackjackTable) -> float:
         """Return the share of hands that were well played."""
         return state.good / len(state.house.hands)
 
@@ -153,7 +155,7 @@ def added(total: int, soft: bool, rank: int) -> tuple[int, bool]:
     return (total - 10, False) if soft and total > 21 else (total, soft)
 
 
-class Book:
+class BlackjackBook:
     """Expected gains of moves with one deck, computed on demand."""
 
     def __init__(self, deck: tuple[int, ...], soft17: bool) -> None:
@@ -202,9 +204,9 @@ class Book:
 
 
 @lru_cache(maxsize=32)
-def book(deck: tuple[int, ...], soft17: bool) -> Book:
+def book(deck: tuple[int, ...], soft17: bool) -> BlackjackBook:
     """Return the book of a deck; those last asked for are kept."""
-    return Book(deck, soft17)
+    return BlackjackBook(deck, soft17)
 
 
 def dealer_stands(total: int, soft: bool, soft17: bool) -> bool:
@@ -213,7 +215,7 @@ def dealer_stands(total: int, soft: bool, soft17: bool) -> bool:
     return total > 16 and not (soft17 and soft and total == 17)
 
 
-def _settled(state: Table, spoilt: bool, bet: float) -> Table:
+def _settled(state: BlackjackTable, spoilt: bool, bet: float) -> BlackjackTable:
     """The hand after the dealer has played, where the player's is not over 21."""
     own = total_of(state.cards)[0]
     if own > 21:
@@ -229,8 +231,8 @@ def _settled(state: Table, spoilt: bool, bet: float) -> Table:
     return _next(state, spoilt, (own, total, gain))
 
 
-def _next(state: Table, spoilt: bool, last: tuple[int, int, float]) -> Table:
-    return Table(state.house, state.hand + 1, 0, False, state.good + (not spoilt), last)
+def _next(state: BlackjackTable, spoilt: bool, last: tuple[int, int, float]) -> BlackjackTable:
+    return BlackjackTable(state.house, state.hand + 1, 0, False, state.good + (not spoilt), last)
 
 
 def _hand(raw: JSON) -> tuple[str, str, str]:

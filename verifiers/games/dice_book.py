@@ -19,7 +19,7 @@ LIAR = -1
 Hand = tuple[int, ...]
 
 
-class Book:
+class DiceBook:
     """The chances of winning with each move, against one style of play.
 
     The sequences of bids that end with bid `b` are numbered by which bids below `b` are in them, one bit
@@ -82,9 +82,9 @@ class Book:
 
 
 @lru_cache(maxsize=8)
-def book(dice: int, faces: int, style: str) -> Book:
+def book(dice: int, faces: int, style: str) -> DiceBook:
     """Return the book of a style; a few are kept."""
-    return Book(dice, faces, style)
+    return DiceBook(dice, faces, style)
 
 
 @lru_cache(maxsize=8)

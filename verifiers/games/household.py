@@ -31,7 +31,7 @@ Move = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class HouseholdPlan:
     """Everything that stays fixed. A place is its name, its room, and whether it opens; a kind is
     a name without its number. The errand is one of `ERRANDS`, a kind of thing, and a kind of place
     (empty for `light`)."""
@@ -55,14 +55,14 @@ class House:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class HouseholdState:
     """The house as it is: `at` is empty in the middle of a room, `held` if nothing is.
 
     `where` has the place of each thing, empty for the one held; `states` pairs of a thing and hot, cold
     or clean; `opened` places that are open and lamps that are on.
     """
 
-    house: House
+    house: HouseholdPlan
     room: str
     where: tuple[str, ...]
     at: str = ""
@@ -94,8 +94,8 @@ class HouseholdRules:
     `heat`, `cool` or `clean` one and put it there, or hold one at a lamp that is on (`light`).
     """
 
-    def start(self, reference: Mapping[str, JSON]) -> Home:
-        house = House(_places(reference), *_things(reference), _errand(reference))
+    def start(self, reference: Mapping[str, JSON]) -> HouseholdState:
+        house = HouseholdPlan(_places(reference), *_things(reference), _errand(reference))
         spots = reference["things"]
         assert isinstance(spots, Mapping)
         room = reference.get("room")
@@ -103,7 +103,7 @@ class HouseholdRules:
             raise TaskError(f"household: the room must be one of {house.rooms}, got {room!r}")
         if missing := set(spots.values()) - house.room_of.keys():
             raise TaskError(f"household: no place {sorted(map(str, missing))[0]!r}")
-        return Home(house, str(room), tuple(map(str, spots.values())))
+        return HouseholdState(house, str(room), tuple(map(str, spots.values())))
 
     def read(self, move: JSON) -> Move | None:
         if not isinstance(move, str) or len(move) > 120 or any(sign in move for sign in ";,\n"):
@@ -111,7 +111,7 @@ class HouseholdRules:
         text = " ".join(move.lower().split()).rstrip(".").replace(" the ", " ")
         return next((found.groups() for form in _FORMS if (found := form.fullmatch(text))), None)
 
-    def legal(self, state: Home, move: Move) -> bool:
+    def legal(self, state: HouseholdState, move: Move) -> bool:
         verb, name = move[0], move[-1]
         house = state.house
         if verb == "go":
@@ -133,7 +133,7 @@ class HouseholdRules:
             return state.reaches(name) and kind_of(name) != "lamp"
         return kind_of(name) == APPLIANCES[verb]
 
-    def apply(self, state: Home, move: Move) -> Home:
+    def apply(self, state: HouseholdState, move: Move) -> HouseholdState:
         verb, name = move[0], move[-1]
         if verb == "go":
             if name in state.house.room_of:
@@ -152,7 +152,7 @@ class HouseholdRules:
             states -= {(thing, "cold" if verb == "heat" else "hot")}
         return replace(state, states=states)
 
-    def won(self, state: Home) -> bool:
+    def won(self, state: HouseholdState) -> bool:
         errand, thing, place = state.house.errand
         if errand == "light":
             lit = state.at in state.opened and kind_of(state.at) == "lamp"

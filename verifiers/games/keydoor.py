@@ -25,7 +25,7 @@ _CELLS = frozenset(".#@*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KeydoorPlace:
     """State that moves change: position, keys held, doors opened. Everything else is the level."""
 
     row: int
@@ -34,7 +34,7 @@ class Place:
     opened: frozenset[str] = frozenset()
 
 
-class Level:
+class KeydoorLevel:
     """A parsed level, a value: equal rows are equal levels. TaskError if they are not a level."""
 
     def __init__(self, rows: tuple[str, ...]) -> None:
@@ -49,11 +49,11 @@ class Level:
         self.rows = rows
         self.height = len(rows)
         self.width = len(rows[0])
-        self.start = Place(*self.find("@"))
+        self.start = KeydoorPlace(*self.find("@"))
         self.goal = self.find("*")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Level) and self.rows == other.rows
+        return isinstance(other, KeydoorLevel) and self.rows == other.rows
 
     def __hash__(self) -> int:
         return hash(self.rows)
@@ -65,11 +65,11 @@ class Level:
                 return row, line.index(cell)
         raise TaskError(f"cell {cell!r} is not in the level")
 
-    def at_goal(self, place: Place) -> bool:
+    def at_goal(self, place: KeydoorPlace) -> bool:
         """Return True if the game is won."""
         return (place.row, place.column) == self.goal
 
-    def move(self, place: Place, direction: str) -> Place:
+    def move(self, place: KeydoorPlace, direction: str) -> KeydoorPlace:
         """Return the place that `direction` leads to; `place` itself if the way is blocked."""
         step = MOVES[direction]
         row, column = place.row + step[0], place.column + step[1]
@@ -81,14 +81,14 @@ class Level:
         if cell.isupper() and cell not in place.opened:
             if cell.lower() not in place.keys:
                 return place
-            return Place(row, column, place.keys, place.opened | {cell})
+            return KeydoorPlace(row, column, place.keys, place.opened | {cell})
         if cell.islower() and cell not in place.keys:
-            return Place(row, column, place.keys | {cell}, place.opened)
+            return KeydoorPlace(row, column, place.keys | {cell}, place.opened)
         return replace(place, row=row, column=column)
 
-    def shortest(self, place: Place) -> list[str] | None:
+    def shortest(self, place: KeydoorPlace) -> list[str] | None:
         """Fewest moves from `place` to the goal, by breadth-first search; None if there is no way."""
-        came: dict[Place, tuple[Place, str] | None] = {place: None}
+        came: dict[KeydoorPlace, tuple[KeydoorPlace, str] | None] = {place: None}
         queue = deque([place])
         while queue:
             here = queue.popleft()
@@ -109,12 +109,12 @@ class Level:
 
 
 @lru_cache(maxsize=4096)
-def parse_level(rows: tuple[str, ...]) -> Level:
+def parse_level(rows: tuple[str, ...]) -> KeydoorLevel:
     """Return the level that `rows` draw; parsed once."""
-    return Level(rows)
+    return KeydoorLevel(rows)
 
 
-def read_reference(task: Task) -> tuple[Level, int]:
+def read_reference(task: Task) -> tuple[KeydoorLevel, int]:
     """Level and turn limit from a task's reference. Raises TaskError if they are not there.
 
     The limit is for the environment to keep, where a user may change it; verdicts ignore it.

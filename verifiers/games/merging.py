@@ -16,7 +16,7 @@ SIDE = 4
 Tiles = tuple[int, ...]
 
 
-class Board(Struct, frozen=True, gc=False):
+class MergingBoard(Struct, frozen=True, gc=False):
     """Sixteen tiles row by row, 0 for none; the tile to reach; what decides the new ones."""
 
     tiles: Tiles
@@ -96,7 +96,7 @@ class MergingRules:
     Where `tiles` are left out, two new ones stand on the grid.
     """
 
-    def start(self, reference: Mapping[str, JSON]) -> Board:
+    def start(self, reference: Mapping[str, JSON]) -> MergingBoard:
         tiles, target, seed = (reference.get(name) for name in ("tiles", "target", "seed"))
         if "tiles" in reference and (
             not isinstance(tiles, list | tuple)
@@ -110,17 +110,19 @@ class MergingRules:
         if type(target) is not int or not 4 <= target <= 1 << 17 or type(seed) is not int:
             raise TaskError("2048: target must be a power of two from 4, seed a whole number")
         if not isinstance(tiles, list | tuple):
-            return Board(with_new_tile(with_new_tile((0,) * 16, seed), seed), target, seed)
-        return Board(tuple(int(str(t)) for t in tiles), target, seed)
+            return MergingBoard(with_new_tile(with_new_tile((0,) * 16, seed), seed), target, seed)
+        return MergingBoard(tuple(int(str(t)) for t in tiles), target, seed)
 
     def read(self, move: JSON) -> str | None:
         return read_direction(move)
 
-    def legal(self, state: Board, move: str) -> bool:
+    def legal(self, state: MergingBoard, move: str) -> bool:
         return pushed(state.tiles, move) != state.tiles
 
-    def apply(self, state: Board, move: str) -> Board:
-        return Board(with_new_tile(pushed(state.tiles, move), state.seed), state.target, state.seed)
+    def apply(self, state: MergingBoard, move: str) -> MergingBoard:
+        return MergingBoard(
+            with_new_tile(pushed(state.tiles, move), state.seed), state.target, state.seed
+        )
 
-    def won(self, state: Board) -> bool:
+    def won(self, state: MergingBoard) -> bool:
         return max(state.tiles) >= state.target

@@ -43,7 +43,7 @@ _BRACKETS = re.compile(r"[\[(][^\[\]()]{0,20}[\])]")
 _NUMBERING = re.compile(r"^\s*\d+[.)]\s+")
 
 
-class Reading(Protocol):
+class MoveReader(Protocol):
     """Reader that recognises moves in text."""
 
     def read(self, move: JSON) -> Hashable | None:
@@ -147,7 +147,7 @@ class ReplayVerifier(Verifier[ReplayParams]):
         moves = self._read(submission, contest)
         return moves if isinstance(moves, Verdict) else judged(contest, reference, moves)
 
-    def _read(self, submission: JSON, rules: Reading) -> Sequence[JSON] | Verdict:
+    def _read(self, submission: JSON, rules: MoveReader) -> Sequence[JSON] | Verdict:
         moves = _moves(submission, rules)
         if isinstance(moves, Verdict):
             return moves
@@ -175,7 +175,7 @@ def _parts(made: int, given: int) -> dict[str, float]:
     return {"legal": made / given}
 
 
-def _moves(submission: JSON, rules: Reading) -> Sequence[JSON] | Verdict:
+def _moves(submission: JSON, rules: MoveReader) -> Sequence[JSON] | Verdict:
     """The moves as written, or the verdict on a submission without any that can be read."""
     if isinstance(submission, list | tuple):
         return submission

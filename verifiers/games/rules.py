@@ -20,7 +20,7 @@ from verigym.verifiers.games.duels import NimRules, TicTacToeRules
 from verigym.verifiers.games.guessing import HangmanRules, MastermindRules, WordleRules
 from verigym.verifiers.games.household import HouseholdRules
 from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
-from verigym.verifiers.games.keydoor import Level, Place, parse_level
+from verigym.verifiers.games.keydoor import KeydoorLevel, KeydoorPlace, parse_level
 from verigym.verifiers.games.liars_dice import LiarsDiceRules
 from verigym.verifiers.games.mates import MatePuzzle
 from verigym.verifiers.games.merging import MergingRules
@@ -56,21 +56,23 @@ class Rules(Protocol):
 class KeyDoorRules:
     """`{"rows": [...]}` as in `games/keydoor`; a move into a wall is legal and changes nothing."""
 
-    def start(self, reference: Mapping[str, JSON]) -> tuple[Level, Place]:
+    def start(self, reference: Mapping[str, JSON]) -> tuple[KeydoorLevel, KeydoorPlace]:
         level = parse_level(_rows(reference))
         return level, level.start
 
     def read(self, move: JSON) -> str | None:
         return read_direction(move)
 
-    def legal(self, state: tuple[Level, Place], move: str) -> bool:
+    def legal(self, state: tuple[KeydoorLevel, KeydoorPlace], move: str) -> bool:
         return True
 
-    def apply(self, state: tuple[Level, Place], move: str) -> tuple[Level, Place]:
+    def apply(
+        self, state: tuple[KeydoorLevel, KeydoorPlace], move: str
+    ) -> tuple[KeydoorLevel, KeydoorPlace]:
         level, place = state
         return level, level.move(place, move)
 
-    def won(self, state: tuple[Level, Place]) -> bool:
+    def won(self, state: tuple[KeydoorLevel, KeydoorPlace]) -> bool:
         level, place = state
         return level.at_goal(place)
 

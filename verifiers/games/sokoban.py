@@ -20,7 +20,7 @@ _SETS = [
 """Translation tables from a plan to the binary digits of each set: floor, goals, boxes, player."""
 
 
-class Room(Struct, frozen=True, gc=False):
+class SokobanWalls(Struct, frozen=True, gc=False):
     """Parts of the level that do not move. Sets of cells are bit masks: cell (r, c) is bit `(r +
     1) * stride + c`, so the bits around the rows are never floor."""
 
@@ -40,10 +40,10 @@ class Room(Struct, frozen=True, gc=False):
         return down * (self.width + 1) + right
 
 
-class Store(Struct, frozen=True, gc=False):
+class SokobanState(Struct, frozen=True, gc=False):
     """A room, the boxes in it as bits, and the bit of the square that the player stands on."""
 
-    room: Room
+    room: SokobanWalls
     boxes: int
     at: int
 
@@ -63,7 +63,7 @@ class SokobanRules:
     outside the rows is wall. Won if every box stands on a goal.
     """
 
-    def start(self, reference: Mapping[str, JSON]) -> Store:
+    def start(self, reference: Mapping[str, JSON]) -> SokobanState:
         rows = reference.get("rows")
         if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
             raise TaskError("sokoban: rows must be a list of texts")
@@ -77,12 +77,14 @@ class SokobanRules:
         floor, goals, boxes, you = (int(signs.translate(digits), 2) for digits in _SETS)
         if you.bit_count() != 1 or not boxes or boxes.bit_count() > goals.bit_count():
             raise TaskError("sokoban: one of you, and boxes, each with a goal")
-        return Store(Room(len(rows), width, floor, goals), boxes, you.bit_length() - 1)
+        return SokobanState(
+            SokobanWalls(len(rows), width, floor, goals), boxes, you.bit_length() - 1
+        )
 
     def read(self, move: JSON) -> str | None:
         return read_direction(move)
 
-    def legal(self, state: Store, move: str) -> bool:
+    def legal(self, state: SokobanState, move: str) -> bool:
         step = state.room.step(move)
         ahead = 1 << state.at + step
         if not state.room.floor & ahead:
@@ -90,12 +92,12 @@ class SokobanRules:
         free = state.room.floor & ~state.boxes
         return bool(free & ahead or free >> state.at + 2 * step & 1)
 
-    def apply(self, state: Store, move: str) -> Store:
+    def apply(self, state: SokobanState, move: str) -> SokobanState:
         step = state.room.step(move)
         at, boxes = state.at + step, state.boxes
         if boxes >> at & 1:
             boxes ^= 1 << at | 1 << at + step
-        return Store(state.room, boxes, at)
+        return SokobanState(state.room, boxes, at)
 
-    def won(self, state: Store) -> bool:
+    def won(self, state: SokobanState) -> bool:
         return not state.boxes & ~state.room.goals

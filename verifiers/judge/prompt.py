@@ -25,7 +25,7 @@ SYSTEM = (
 
 
 @dataclass(frozen=True)
-class Ask:
+class RubricRequest:
     """One request: what to send, the marker that its reply must repeat, whether texts are swapped."""
 
     user: str
@@ -41,7 +41,7 @@ def marker_of(*texts: str) -> str:
     return marker
 
 
-def ask_one(question: str, rubric: str, reference: str | None, answer: str) -> Ask:
+def ask_one(question: str, rubric: str, reference: str | None, answer: str) -> RubricRequest:
     """Does the answer meet the rubric? `{"marker", "verdict": "yes" | "no"}`."""
     marker = marker_of(question, rubric, reference or "", answer)
     blocks = [_block("QUESTION", question, marker), _block("RUBRIC", rubric, marker)]
@@ -52,10 +52,12 @@ def ask_one(question: str, rubric: str, reference: str | None, answer: str) -> A
         "Does ANSWER meet RUBRIC for QUESTION? Reply with "
         f'{{"marker": "{marker}", "verdict": "yes"}} or {{"marker": "{marker}", "verdict": "no"}}.'
     )
-    return Ask("\n\n".join(blocks), marker)
+    return RubricRequest("\n\n".join(blocks), marker)
 
 
-def ask_criteria(question: str, criteria: Sequence[str], reference: str | None, answer: str) -> Ask:
+def ask_criteria(
+    question: str, criteria: Sequence[str], reference: str | None, answer: str
+) -> RubricRequest:
     """Return the request that asks which criteria the answer meets: `{"marker", "verdicts": ["yes"
     | "no", ...]}`, one each."""
     marker = marker_of(question, *criteria, reference or "", answer)
@@ -69,10 +71,12 @@ def ask_criteria(question: str, criteria: Sequence[str], reference: str | None, 
         f'{{"marker": "{marker}", "verdicts": [V, ...]}}, a list of {len(criteria)} verdicts in the order of the '
         'criteria, each "yes" or "no".'
     )
-    return Ask("\n\n".join(blocks), marker)
+    return RubricRequest("\n\n".join(blocks), marker)
 
 
-def ask_pair(question: str, rubric: str, reference: str, answer: str, swapped: bool) -> Ask:
+def ask_pair(
+    question: str, rubric: str, reference: str, answer: str, swapped: bool
+) -> RubricRequest:
     """Return the request that asks which of two answers meets the rubric better: `{"marker",
     "verdict": "first" | "second" | "tie"}`."""
     marker = marker_of(question, rubric, reference, answer, str(swapped))
@@ -85,7 +89,7 @@ def ask_pair(question: str, rubric: str, reference: str, answer: str, swapped: b
         "Which of FIRST and SECOND meets RUBRIC for QUESTION better? Reply with "
         f'{{"marker": "{marker}", "verdict": V}}, where V is "first", "second" or "tie".',
     ]
-    return Ask("\n\n".join(blocks), marker, swapped)
+    return RubricRequest("\n\n".join(blocks), marker, swapped)
 
 
 def _block(name: str, text: str, marker: str) -> str:
@@ -96,12 +100,12 @@ class NotAVerdict(ValueError):
     """Raised for a reply of the judge that is not a verdict."""
 
 
-def read(reply: str, ask: Ask, allowed: tuple[str, ...]) -> str:
+def read(reply: str, ask: RubricRequest, allowed: tuple[str, ...]) -> str:
     """Return the verdict in a reply. Raises NotAVerdict for anything but the one object asked for."""
     return _checked(_object(reply, ask).get("verdict"), allowed)
 
 
-def read_criteria(reply: str, ask: Ask, count: int) -> list[bool]:
+def read_criteria(reply: str, ask: RubricRequest, count: int) -> list[bool]:
     """Read from a reply if each criterion is met. Raises NotAVerdict as `read` does."""
     verdicts = _object(reply, ask).get("verdicts")
     if not isinstance(verdicts, list) or len(verdicts) != count:
@@ -115,7 +119,7 @@ def _checked(verdict: Any, allowed: tuple[str, ...]) -> str:
     return verdict.lower()
 
 
-def _object(reply: str, ask: Ask) -> dict[str, Any]:
+def _object(reply: str, ask: RubricRequest) -> dict[str, Any]:
     bare = program(reply, ("json",)).strip()
     try:
         value = json.loads(bare)

@@ -39,9 +39,9 @@ from verigym.verifiers.judge.guard import refused
 from verigym.verifiers.judge.prompt import (
     PROMPT_VERSION,
     SYSTEM,
-    Ask,
     NotAVerdict,
     PromptVersion,
+    RubricRequest,
     ask_criteria,
     ask_one,
     ask_pair,
@@ -150,7 +150,7 @@ class RubricVerifier(Verifier[RubricParams]):
         return scored(min(score, 1.0), reason, f"{sum(met)} of {len(met)} criteria are met", parts)
 
     def _judge_control(
-        self, asked: Asked, submission: str, error: EndpointFault
+        self, asked: RubricQuestion, submission: str, error: EndpointFault
     ) -> Verdict | list[int]:
         """The verdict on a submission on which the judge failed, or the votes of a second try.
 
@@ -172,12 +172,12 @@ class RubricVerifier(Verifier[RubricParams]):
             "upsets_judge", f"the judge judges other answers, but not this one: {error.reason}"
         )
 
-    def _votes(self, asked: Asked, answer: str) -> list[int]:
+    def _votes(self, asked: RubricQuestion, answer: str) -> list[int]:
         """Count the samples that accept the answer, by criterion. Raises Fault if one gave no verdict."""
         votes = [self._vote(asked, answer, i) for i in range(self.settings.samples)]
         return [sum(column) for column in zip(*votes, strict=True)]
 
-    def _vote(self, asked: Asked, answer: str, i: int) -> list[bool]:
+    def _vote(self, asked: RubricQuestion, answer: str, i: int) -> list[bool]:
         """One sample's verdict by each criterion, or by the one rubric."""
         question, rubric, reference = asked.question, asked.rubric, asked.reference
         if asked.criteria:
@@ -198,7 +198,7 @@ class RubricVerifier(Verifier[RubricParams]):
         ask = ask_one(question, rubric, reference, answer)
         return [self._send(ask, i, lambda text, ask: read(text, ask, ("yes", "no"))) == "yes"]
 
-    def _send(self, ask: Ask, i: int, read_reply: Callable[[str, Ask], T]) -> T:
+    def _send(self, ask: RubricRequest, i: int, read_reply: Callable[[str, RubricRequest], T]) -> T:
         body: dict[str, Any] = {
             "model": self.settings.model,
             "messages": [
@@ -236,7 +236,7 @@ class Criterion:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RubricQuestion:
     """A question with what its answers are judged by: a rubric or criteria, perhaps a reference answer."""
 
     question: str
@@ -245,7 +245,7 @@ class Asked:
     reference: str | None
 
 
-def reference_of(task: Task) -> Asked:
+def reference_of(task: Task) -> RubricQuestion:
     """Return the question of a task and its criteria. Raises TaskError if they cannot be used."""
     given = task.reference
     if not isinstance(given, dict):
@@ -259,7 +259,7 @@ def reference_of(task: Task) -> Asked:
         raise TaskError("give either a rubric that is not blank or criteria")
     if reference is not None and (not isinstance(reference, str) or not reference.strip()):
         raise TaskError(f"reference must be a text that is not blank, got {reference!r}")
-    return Asked(question, rubric, criteria, reference)
+    return RubricQuestion(question, rubric, criteria, reference)
 
 
 def _criteria(given: JSON) -> tuple[Criterion, ...]:

@@ -29,7 +29,7 @@ class Copy:
     """True if copies share the values that groups are made by."""
 
 
-class Builder:
+class CopyBuilder:
     """Writes copies as rows of a schema, which has all that the query names and may have more."""
 
     def __init__(

@@ -20,7 +20,7 @@ class QueryFailed(Exception):
         self.code = code
 
 
-class Engine(Protocol):
+class SqlEngine(Protocol):
     """Holds the tables of one schema; loads one database after another."""
 
     name: str

@@ -15,7 +15,7 @@ from verigym.verifiers.sql.cells import Database
 from verigym.verifiers.sql.compare import Expected, allows, fragile, has_case_twins
 from verigym.verifiers.sql.databases import Extender, family
 from verigym.verifiers.sql.difference import Difference
-from verigym.verifiers.sql.engine import Engine, QueryFailed, Rows
+from verigym.verifiers.sql.engine import QueryFailed, Rows, SqlEngine
 from verigym.verifiers.sql.hints import widened
 from verigym.verifiers.sql.proof import proved_equal
 from verigym.verifiers.sql.read import Query
@@ -23,7 +23,7 @@ from verigym.verifiers.sql.schema import Schema
 from verigym.verifiers.sql.scopes import read_scene
 from verigym.verifiers.sql.shrink import shrink
 from verigym.verifiers.sql.translate import Untranslatable
-from verigym.verifiers.sql.wanted import UNCERTAIN, Wanted, named_part
+from verigym.verifiers.sql.wanted import UNCERTAIN, WantedResult, named_part
 from verigym.verifiers.sql.witness import Witnesses
 
 _MAX_PERMUTED = 6
@@ -33,7 +33,7 @@ _SLOW = ("duckdb", "postgres")
 class Pair:
     """A submission beside the reference, on the reference's databases and on some of their own."""
 
-    def __init__(self, wanted: Wanted, got: Query) -> None:
+    def __init__(self, wanted: WantedResult, got: Query) -> None:
         self.wanted, self.got, self.options = wanted, got, wanted.options
         self.ordered = wanted.ordered and not (self.options["order"] == "both" and not got.ordered)
         self.bag = wanted.bag
@@ -48,7 +48,7 @@ class Pair:
         self.schema = self.schema.with_kinds(self.hints.kinds)
         self.same_schema = _shape(self.schema) == _shape(wanted.schema)
 
-    def judged(self, run: Run, task_id: str) -> Verdict:
+    def judged(self, run: PairRun, task_id: str) -> Verdict:
         """Return the verdict. Raises TaskError if the reference cannot be compared with anything."""
         checked = 0
         for number, database in self._databases(run):
@@ -83,7 +83,7 @@ class Pair:
             return scored(1.0, "proved", told + weak, parts)
         return scored(1.0, "correct", f"the results agree on {checked} databases" + weak, parts)
 
-    def _witnessed(self, run: Run) -> tuple[dict[str, float], str]:
+    def _witnessed(self, run: PairRun) -> tuple[dict[str, float], str]:
         """The share of the reference's conditions that matter on some database, and the others."""
         wanted = self.wanted
         if run.engine.name != wanted.engine_name or run.engine.name == "postgres":
@@ -97,7 +97,7 @@ class Pair:
         told = f"; no database depends on {', '.join(names)} of the reference" if names else ""
         return {"witnessed": 1 - len(weak) / wanted.n_conditions}, told
 
-    def _databases(self, run: Run) -> Iterator[tuple[int, Database]]:
+    def _databases(self, run: PairRun) -> Iterator[tuple[int, Database]]:
         """The reference's databases, then those that the submission has a say in, numbered below 0."""
         wanted = self.wanted
         seed = int(self.options["seed"])
@@ -143,7 +143,7 @@ class Pair:
             count //= 3
         yield from family(self.schema, self.hints, count, seed, "shared")
 
-    def _different(self, run: Run, difference: Difference) -> Verdict:
+    def _different(self, run: PairRun, difference: Difference) -> Verdict:
         told = {
             "wrong_rows": "the rows differ from the wanted ones on a hidden database",
             "wrong_order": "the rows are not in the wanted order on a hidden database",
@@ -168,13 +168,13 @@ def _signs(tree: exp.Expr) -> list[tuple[str, str]]:
     )
 
 
-class Run:
+class PairRun:
     """Run of both queries on one engine, or of the submission on another engine than the
     reference."""
 
     AMBIGUOUS = Difference("ambiguous", {}, [], [])
 
-    def __init__(self, pair: Pair, engine: Engine, submission: str) -> None:
+    def __init__(self, pair: Pair, engine: SqlEngine, submission: str) -> None:
         self.pair, self.engine, self.submission = pair, engine, submission
         self.orders: list[tuple[int, ...]] | None = None
         self.before: list[tuple[int, ...]] | None = None
@@ -276,14 +276,14 @@ class Run:
         return None if found is self.AMBIGUOUS else found
 
 
-class SplitRun(Run):
+class SplitRun(PairRun):
     """The submission on an engine that the reference does not need.
 
     The reference runs there too; if it cannot, what it returns on its own engine counts. So no database
     is left out for what the submission uses.
     """
 
-    def __init__(self, pair: Pair, engine: Engine, submission: str, own: Engine) -> None:
+    def __init__(self, pair: Pair, engine: SqlEngine, submission: str, own: SqlEngine) -> None:
         super().__init__(pair, engine, submission)
         self.own = own
 

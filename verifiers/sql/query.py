@@ -28,14 +28,14 @@ from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.sql.engine import Engine, QueryFailed
+from verigym.verifiers.sql.engine import QueryFailed, SqlEngine
 from verigym.verifiers.sql.engines import check_engine, url_of
-from verigym.verifiers.sql.pair import Pair, Run, SplitRun
+from verigym.verifiers.sql.pair import Pair, PairRun, SplitRun
 from verigym.verifiers.sql.read import RefusedQuery, dialect_of, read_query
 from verigym.verifiers.sql.reference import read_reference
 from verigym.verifiers.sql.schema import Schema
 from verigym.verifiers.sql.translate import Untranslatable
-from verigym.verifiers.sql.wanted import NotHere, Wanted
+from verigym.verifiers.sql.wanted import NotHere, WantedResult
 
 _MAX_KNOWN = 32
 """References that a verifier keeps what it made for."""
@@ -113,7 +113,7 @@ class SqlVerifier(Verifier[SqlParams]):
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
-        self._known: OrderedDict[bytes, Wanted] = OrderedDict()
+        self._known: OrderedDict[bytes, WantedResult] = OrderedDict()
         self._lock = threading.Lock()
         check_engine(self.settings.engine, self.settings.show)
 
@@ -140,7 +140,7 @@ class SqlVerifier(Verifier[SqlParams]):
             if engine is not None:
                 engine.close()
 
-    def _wanted(self, task: Task) -> Wanted:
+    def _wanted(self, task: Task) -> WantedResult:
         """The reference's part, which all submissions to a task share."""
         key = to_json(task.reference)
         with self._lock:
@@ -157,14 +157,14 @@ class SqlVerifier(Verifier[SqlParams]):
             raise TaskError(
                 f"task {task.id}: the reference query cannot be used: {error}"
             ) from error
-        wanted = Wanted(reference, query, dialect, options)
+        wanted = WantedResult(reference, query, dialect, options)
         with self._lock:
             self._known[key] = wanted
             while len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
         return wanted
 
-    def _checked(self, wanted: Wanted, task_id: str) -> Engine | None:
+    def _checked(self, wanted: WantedResult, task_id: str) -> SqlEngine | None:
         """An engine on which the reference alone has run; None if it has before. Raises TaskError."""
         if wanted.engine_name:
             return None
@@ -183,9 +183,9 @@ class SqlVerifier(Verifier[SqlParams]):
             engine.close()
         raise TaskError(f"task {task_id}: no engine runs the reference query: {trouble}")
 
-    def _judged(self, pair: Pair, engine: Engine, task_id: str) -> Verdict:
+    def _judged(self, pair: Pair, engine: SqlEngine, task_id: str) -> Verdict:
         try:
-            return pair.judged(Run(pair, engine, _prepared(engine, pair)), task_id)
+            return pair.judged(PairRun(pair, engine, _prepared(engine, pair)), task_id)
         except Unknown as error:
             if self.settings.engine != "auto" or engine.name != "sqlite":
                 return unusable("query_error", f"the query failed: {error}")
@@ -201,7 +201,7 @@ class SqlVerifier(Verifier[SqlParams]):
         finally:
             other.close()
 
-    def _engine(self, name: str, schema: Schema, dialect: str | None) -> Engine:
+    def _engine(self, name: str, schema: Schema, dialect: str | None) -> SqlEngine:
         options: Mapping[str, Any] = self.params
         max_rows, timeout_s = int(options["max_rows"]), float(options["timeout_s"])
         if name == "sqlite":
@@ -223,7 +223,7 @@ class Unknown(Exception):
     """A submission uses what an engine does not know; another may."""
 
 
-def _prepared(engine: Engine, pair: Pair) -> str:
+def _prepared(engine: SqlEngine, pair: Pair) -> str:
     """The submission in the engine's words. Raises Unknown, or QueryFailed for a limit."""
     try:
         text = engine.printed(pair.got.tree)

@@ -25,7 +25,7 @@ from verigym.verifiers.sql.compare import (
 )
 from verigym.verifiers.sql.databases import Extender, family
 from verigym.verifiers.sql.depends import conditions_of
-from verigym.verifiers.sql.engine import Engine, QueryFailed, Rows
+from verigym.verifiers.sql.engine import QueryFailed, Rows, SqlEngine
 from verigym.verifiers.sql.hints import read_hints
 from verigym.verifiers.sql.read import Query
 from verigym.verifiers.sql.reference import Reference
@@ -47,7 +47,7 @@ class NotHere(Exception):
     """This engine cannot run the query; another may."""
 
 
-class Wanted:
+class WantedResult:
     """Result of a reference query, on databases that are made on demand and kept."""
 
     def __init__(
@@ -120,14 +120,14 @@ class Wanted:
             yield number, database
             number += 1
 
-    def text(self, engine: Engine) -> str:
+    def text(self, engine: SqlEngine) -> str:
         """Return the reference in the engine's words. Raises Untranslatable."""
         found = self._printed.get(engine.name)
         if found is None:
             found = self._printed[engine.name] = engine.printed(self.plain)
         return found
 
-    def expected(self, engine: Engine, number: int, database: Database) -> Expected:
+    def expected(self, engine: SqlEngine, number: int, database: Database) -> Expected:
         """Return the results that the reference allows on its database of this number. Raises QueryFailed."""
         known = self._results.get((engine.name, number))
         if known is None:
@@ -141,18 +141,18 @@ class Wanted:
             raise known
         return known
 
-    def allowed(self, engine: Engine) -> Expected:
+    def allowed(self, engine: SqlEngine) -> Expected:
         """Return the results that the reference allows on the loaded database. Raises QueryFailed."""
         names, rows = engine.run(self.text(engine))
         width = len(names) - (self.window.extra if self.window else 0)
         self._names[engine.name] = tuple(name.lower() for name in names[:width])
         return cut(rows, self.window, width, self.ordered)
 
-    def names(self, engine: Engine) -> tuple[str, ...]:
+    def names(self, engine: SqlEngine) -> tuple[str, ...]:
         """Return the columns' names, once it has run on the engine."""
         return self._names.get(engine.name, ())
 
-    def check(self, engine: Engine, task_id: str) -> None:
+    def check(self, engine: SqlEngine, task_id: str) -> None:
         """Raise TaskError if the reference runs on no database, or shows nothing certain on any.
 
         Raises NotHere if the engine does not know what the reference uses.
@@ -164,7 +164,7 @@ class Wanted:
                 raise TaskError(f"task {task_id}: {self._trouble}")
             self.engine_name = engine.name
 
-    def _troubles(self, engine: Engine) -> str:
+    def _troubles(self, engine: SqlEngine) -> str:
         """Return the reason why the reference tells nothing; empty if it tells something. Raises NotHere."""
         try:
             self.text(engine)
@@ -209,7 +209,7 @@ class Wanted:
             for at, cell in enumerate(row)
         )
 
-    def wavers(self, engine: Engine, database: Database, expected: Expected) -> bool:
+    def wavers(self, engine: SqlEngine, database: Database, expected: Expected) -> bool:
         """Return True if the reference gives another result when rows are stored in another order."""
         turned = dict(database)
         for number in range(_SHUFFLES):
@@ -229,7 +229,7 @@ class Wanted:
                 return True
         return False
 
-    def weak(self, engine: Engine, extender: Extender | None) -> Sequence[str]:
+    def weak(self, engine: SqlEngine, extender: Extender | None) -> Sequence[str]:
         """Return the conditions of the reference that could be left out on all of its databases.
 
         `extender` if the engine has more tables and columns than the reference.
@@ -239,7 +239,7 @@ class Wanted:
                 self._weak = self._without_witness(engine, extender)
             return self._weak
 
-    def _without_witness(self, engine: Engine, extender: Extender | None) -> list[str]:
+    def _without_witness(self, engine: SqlEngine, extender: Extender | None) -> list[str]:
         left: dict[str, str] = {}
         for name, tree in conditions_of(self.query.tree):
             self.n_conditions += 1

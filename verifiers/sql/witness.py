@@ -18,7 +18,7 @@ from typing import TypeVar
 from verigym.verifiers.sql.assign import Assignments
 from verigym.verifiers.sql.cells import Cell, Database, around, fitted, negative, numbered, usual
 from verigym.verifiers.sql.classes import Classes, is_key
-from verigym.verifiers.sql.copies import Builder, Copy
+from verigym.verifiers.sql.copies import Copy, CopyBuilder
 from verigym.verifiers.sql.hints import Hints
 from verigym.verifiers.sql.near import Value
 from verigym.verifiers.sql.schema import Schema
@@ -57,7 +57,7 @@ class Witnesses:
         )
         self.classes = Classes(scene, schema, hints)
         self.values = Assignments(self.classes, dialect, self.rng)
-        self.builder = Builder(self.classes, self.values.bound, schema, hints.kinds)
+        self.builder = CopyBuilder(self.classes, self.values.bound, schema, hints.kinds)
         self.base: dict[Place, Cell] = {}
         self.loose: list[Copy] = []
 
@@ -244,7 +244,7 @@ class Witnesses:
 
         Called when `make` is through.
         """
-        larger = Builder(self.classes, self.values.bound, schema, kinds)
+        larger = CopyBuilder(self.classes, self.values.bound, schema, kinds)
         plain = Copy(self.base, missing=self.negated)
         copies: list[Copy] = []
         for place in sorted(values):

@@ -44,8 +44,8 @@ from verigym.verifier import Verifier
 from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.schema_json import compile_schema, errors
 from verigym.verifiers.text.strict_json import NotJson, read_json
-from verigym.verifiers.tools.match import Match, Pair, Wanted, match_calls
-from verigym.verifiers.tools.read_calls import MAX_CALLS, Call, read_calls
+from verigym.verifiers.tools.match import CallPair, Match, WantedCall, match_calls
+from verigym.verifiers.tools.read_calls import MAX_CALLS, ReadCall, read_calls
 from verigym.verifiers.tools.schema_types import with_json_types
 from verigym.verifiers.tools.values import Sameness, Strings
 
@@ -159,7 +159,7 @@ class CallVerifier(Verifier[CallParams]):
         )
 
     def _difference(
-        self, calls: Sequence[Call], wanted: Sequence[Wanted], match: Match, order: str
+        self, calls: Sequence[ReadCall], wanted: Sequence[WantedCall], match: Match, order: str
     ) -> tuple[str, str]:
         """Reason and evidence, in words about what was submitted and nothing else."""
         asked = sorted(one.name for one in wanted)
@@ -181,8 +181,8 @@ class CallVerifier(Verifier[CallParams]):
             return "missing_call", "there are fewer calls than wanted"
         return "wrong_tool", "a call is of another tool than wanted"
 
-    def _distinct(self, calls: Sequence[Call]) -> list[Call]:
-        kept: list[Call] = []
+    def _distinct(self, calls: Sequence[ReadCall]) -> list[ReadCall]:
+        kept: list[ReadCall] = []
         for call in calls:
             if not any(
                 call.name == other.name and self._sameness.same(call.arguments, other.arguments)
@@ -191,7 +191,7 @@ class CallVerifier(Verifier[CallParams]):
                 kept.append(call)
         return kept
 
-    def _read(self, reference: JSON) -> tuple[dict[str, _Tool] | None, list[Wanted], str]:
+    def _read(self, reference: JSON) -> tuple[dict[str, _Tool] | None, list[WantedCall], str]:
         """Tools, calls wanted and order. Raises TaskError if they cannot be used."""
         if not isinstance(reference, dict) or not isinstance(
             reference.get("expected"), list | tuple
@@ -208,8 +208,8 @@ class CallVerifier(Verifier[CallParams]):
 
 
 def _broken(
-    calls: Sequence[Call],
-    wanted: Sequence[Wanted],
+    calls: Sequence[ReadCall],
+    wanted: Sequence[WantedCall],
     match: Match,
     tools: Mapping[str, _Tool] | None,
 ) -> tuple[str, str] | None:
@@ -228,7 +228,7 @@ def _broken(
     return None
 
 
-def _is_wanted(path: Sequence[str | int], keyword: str, one: Wanted, pair: Pair) -> bool:
+def _is_wanted(path: Sequence[str | int], keyword: str, one: WantedCall, pair: CallPair) -> bool:
     """Return True if the reference wants what the schema refuses."""
     if path:
         return path[0] not in one.free and path[0] not in pair.wrong
@@ -266,7 +266,7 @@ def _read_tools(definitions: JSON) -> dict[str, _Tool]:
     return tools
 
 
-def _read_wanted(number: int, one: JSON, tools: Mapping[str, _Tool] | None) -> Wanted:
+def _read_wanted(number: int, one: JSON, tools: Mapping[str, _Tool] | None) -> WantedCall:
     where = f"expected call {number}"
     if not isinstance(one, dict) or not one.keys() <= _CALL_KEYS:
         raise TaskError(f"{where} must be an object with keys of {sorted(_CALL_KEYS)}")
@@ -293,7 +293,7 @@ def _read_wanted(number: int, one: JSON, tools: Mapping[str, _Tool] | None) -> W
     may_miss = frozenset(optional)
     if tool:
         may_miss |= _read_by_schema(accepted, tool)
-    return Wanted(name, accepted, frozenset(free), may_miss, tool.defaults if tool else {})
+    return WantedCall(name, accepted, frozenset(free), may_miss, tool.defaults if tool else {})
 
 
 def _read_by_schema(accepted: dict[str, list[JSON]], tool: _Tool) -> frozenset[str]:
@@ -328,8 +328,8 @@ def _other_types(value: JSON) -> list[JSON]:
     return []
 
 
-def _distinct_wanted(wanted: Sequence[Wanted], sameness: Sameness) -> list[Wanted]:
-    kept: list[Wanted] = []
+def _distinct_wanted(wanted: Sequence[WantedCall], sameness: Sameness) -> list[WantedCall]:
+    kept: list[WantedCall] = []
     for one in wanted:
         if not any(
             one.name == other.name

@@ -87,12 +87,12 @@ class TakenBack(Exception):
     """The reply takes back what it answered."""
 
 
-class BadCall(Exception):
+class NotACall(Exception):
     """Error for text in the place of a call; the message says why it is not one."""
 
 
 def written_calls(text: str) -> list[Written]:
-    """Return the calls that spoken `text` writes, in order. Raises NotJson, BadCall and TakenBack."""
+    """Return the calls that spoken `text` writes, in order. Raises NotJson, NotACall and TakenBack."""
     whole = text.strip()
     if whole.startswith(("{", "[")) and whole.endswith(("}", "]")):
         try:
@@ -205,7 +205,7 @@ def _body(body: str) -> list[Written]:
     if named := _NAMED.fullmatch(body):
         arguments = read_json(_unfenced(named["rest"].strip()))
         if not isinstance(arguments, dict):
-            raise BadCall("the arguments behind a name must be an object")
+            raise NotACall("the arguments behind a name must be an object")
         return [Written({"name": _plain_name(named["name"]), "arguments": arguments})]
     return [Written(read_json(_unfenced(body)))]
 
@@ -230,7 +230,7 @@ def _functions(body: str) -> list[Written]:
     while at < len(body) and len(found) <= MAX_BODIES:
         opened = _FUNCTION.match(body, at)
         if opened is None:
-            raise BadCall("there is more than functions in a call")
+            raise NotACall("there is more than functions in a call")
         closed = _CLOSE_BARE.search(body, opened.end())
         inside = body[opened.end() : closed.start() if closed else len(body)].strip()
         if inside.startswith("{"):
@@ -251,7 +251,7 @@ def _with_texts(name: str, inside: str, key: re.Pattern[str], close: re.Pattern[
         opened = key.match(inside, at)
         closed = close.search(inside, opened.end()) if opened else None
         if opened is None or closed is None:
-            raise BadCall("an argument is not written as the form asks for")
+            raise NotACall("an argument is not written as the form asks for")
         if opened["key"] in texts:
             raise NotJson("duplicate_key", f"the key {opened['key'][:40]!a} stands twice")
         # The templates write a value on lines of its own.

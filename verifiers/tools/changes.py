@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from verigym.canonical import JSON, to_json
-from verigym.verifiers.tools.tables import BadState, Row, Tables
+from verigym.verifiers.tools.tables import BadState, Row, ToolTables
 from verigym.verifiers.tools.values import Sameness
 
 Key = tuple[bytes, ...]
@@ -28,7 +28,9 @@ class Change:
     columns: frozenset[str] = frozenset()
 
 
-def find_keys(initial: Tables, named: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+def find_keys(
+    initial: ToolTables, named: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
     """Return the key of each table: as the reference names it, else the declared one, else `id` where every
     row of the initial state has one of its own."""
     keys: dict[str, tuple[str, ...]] = {}
@@ -55,7 +57,7 @@ def by_key(rows: Sequence[Row], key: Sequence[str], table: str) -> dict[Key, Row
 
 
 def find_changes(
-    initial: Tables, final: Tables, keys: Mapping[str, tuple[str, ...]], sameness: Sameness
+    initial: ToolTables, final: ToolTables, keys: Mapping[str, tuple[str, ...]], sameness: Sameness
 ) -> list[Change]:
     """Every row that differs, in an order that does not depend on that of rows.
 
@@ -120,7 +122,7 @@ def _bag(table: str, old: Sequence[Row], new: Sequence[Row], sameness: Sameness)
     return changes
 
 
-def booleans_as_numbers(tables: Tables) -> Tables:
+def booleans_as_numbers(tables: ToolTables) -> ToolTables:
     """Return the same tables as SQLite would hold them: true is 1, false is 0."""
     return replace(
         tables,
@@ -133,7 +135,7 @@ def booleans_as_numbers(tables: Tables) -> Tables:
     )
 
 
-def count_rows(tables: Tables) -> int:
+def count_rows(tables: ToolTables) -> int:
     """Return the number of rows of all tables."""
     return sum(len(rows) for rows in tables.rows.values())
 

@@ -22,7 +22,7 @@ from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.verifiers.tools.changes import Change, by_key
 from verigym.verifiers.tools.conditions import Condition, compile_where
-from verigym.verifiers.tools.tables import Tables
+from verigym.verifiers.tools.tables import ToolTables
 from verigym.verifiers.tools.values import Sameness
 
 KINDS = ("present", "absent", "equal", "count", "unchanged")
@@ -84,7 +84,11 @@ class Payments:
 
 
 def read_goal(
-    number: int, goal: JSON, initial: Tables, keys: Mapping[str, Sequence[str]], sameness: Sameness
+    number: int,
+    goal: JSON,
+    initial: ToolTables,
+    keys: Mapping[str, Sequence[str]],
+    sameness: Sameness,
 ) -> Goal:
     """Return a goal as the reference writes it. Raises TaskError."""
     what = f"goal {number}"
@@ -156,8 +160,8 @@ def read_allowed(number: int, entry: JSON, sameness: Sameness) -> Allowed:
 
 def is_met(
     goal: Goal,
-    initial: Tables,
-    final: Tables,
+    initial: ToolTables,
+    final: ToolTables,
     keys: Mapping[str, tuple[str, ...]],
     changes: Sequence[Change],
 ) -> bool:
@@ -182,7 +186,9 @@ def is_met(
     return goal.least <= found and (goal.most is None or found <= goal.most)
 
 
-def pay_for_goals(goals: Sequence[Goal], initial: Tables, changes: Sequence[Change]) -> Payments:
+def pay_for_goals(
+    goals: Sequence[Goal], initial: ToolTables, changes: Sequence[Change]
+) -> Payments:
     """Return the changes that the goals pay for, each goal the least that meets it.
 
     `changes` must be in an order that does not depend on that of rows. Goals with the fewest
@@ -224,7 +230,9 @@ def pay_for_allowed(allowed: Sequence[Allowed], changes: Sequence[Change], paid:
                 paid.pay(index, change, change.columns if entry.columns is None else entry.columns)
 
 
-def _candidates(goal: Goal, initial: Tables, changes: Sequence[Change]) -> tuple[list[int], int]:
+def _candidates(
+    goal: Goal, initial: ToolTables, changes: Sequence[Change]
+) -> tuple[list[int], int]:
     """Changes that could bring a goal of number about, and how many of them it pays for."""
     if goal.kind not in ("present", "count"):
         return [], 0
@@ -249,7 +257,7 @@ def _candidates(goal: Goal, initial: Tables, changes: Sequence[Change]) -> tuple
     return [], 0
 
 
-def _is_same_thing(goal: Goal, initial: Tables, change: Change) -> bool:
+def _is_same_thing(goal: Goal, initial: ToolTables, change: Change) -> bool:
     """Return True if an update gave the values that `present` wants to a row that its unchanged
     columns already identified."""
     if goal.kind != "present" or change.old is None or goal.where(change.old):

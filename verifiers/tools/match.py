@@ -22,12 +22,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from verigym.canonical import JSON
-from verigym.verifiers.tools.read_calls import Call
+from verigym.verifiers.tools.read_calls import ReadCall
 from verigym.verifiers.tools.values import Sameness
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedCall:
     """One call that the task wants. `accepted` has the right values of each argument."""
 
     name: str
@@ -46,7 +46,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Pair:
+class CallPair:
     """Similarity of one call to a wanted one."""
 
     params: float
@@ -66,7 +66,7 @@ class Pair:
 class Match:
     """The best pairing: for each call wanted the index of its call, and the shares of the score."""
 
-    pairs: dict[int, tuple[int, Pair]]
+    pairs: dict[int, tuple[int, CallPair]]
     names: float
     params: float
     values: float
@@ -74,7 +74,7 @@ class Match:
     full: bool
 
 
-def compare(call: Call, wanted: Wanted, sameness: Sameness) -> Pair | None:
+def compare(call: ReadCall, wanted: WantedCall, sameness: Sameness) -> CallPair | None:
     """Return the similarity of `call` to `wanted`; None if the names differ."""
     if call.name != wanted.name:
         return None
@@ -99,16 +99,16 @@ def compare(call: Call, wanted: Wanted, sameness: Sameness) -> Pair | None:
     must = len(wanted.keys - wanted.optional)
     share = len(right) / len(wanted_keys) if wanted_keys else 1.0
     wrong = tuple(sorted((given.keys() & call.arguments.keys()) - set(right)))
-    return Pair(params, must * share, len(right) == len(union), wrong)
+    return CallPair(params, must * share, len(right) == len(union), wrong)
 
 
 def match_calls(
-    calls: Sequence[Call], wanted: Sequence[Wanted], ordered: bool, sameness: Sameness
+    calls: Sequence[ReadCall], wanted: Sequence[WantedCall], ordered: bool, sameness: Sameness
 ) -> Match:
     """Return the pairing of largest weight, in order if `ordered`, and its shares."""
     table = [[compare(call, one, sameness) for call in calls] for one in wanted]
     chosen = _in_order(table) if ordered else _any_order(table)
-    pairs: dict[int, tuple[int, Pair]] = {}
+    pairs: dict[int, tuple[int, CallPair]] = {}
     for row, column in chosen.items():
         pair = table[row][column]
         if pair is not None:
@@ -132,7 +132,7 @@ def match_calls(
     )
 
 
-def _in_order(table: Sequence[Sequence[Pair | None]]) -> dict[int, int]:
+def _in_order(table: Sequence[Sequence[CallPair | None]]) -> dict[int, int]:
     """Row to column, both rising, with the largest sum of weights."""
     rows, columns = len(table), len(table[0]) if table else 0
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
@@ -155,7 +155,7 @@ def _in_order(table: Sequence[Sequence[Pair | None]]) -> dict[int, int]:
     return chosen
 
 
-def _any_order(table: Sequence[Sequence[Pair | None]]) -> dict[int, int]:
+def _any_order(table: Sequence[Sequence[CallPair | None]]) -> dict[int, int]:
     """Row to column with the largest sum of weights: the Hungarian method, O(n^3), n at most 64."""
     if not table or not table[0]:
         return {}
@@ -199,7 +199,7 @@ def _any_order(table: Sequence[Sequence[Pair | None]]) -> dict[int, int]:
     return {owner[j] - 1: j - 1 for j in range(1, len(table[0]) + 1) if 0 < owner[j] <= len(table)}
 
 
-def _worth(pair: Pair) -> float:
+def _worth(pair: CallPair) -> float:
     # A pair is better than none even where nothing but the name is right: the paper pairs it too,
     # and the evidence can then say which argument is wrong.
     return pair.weight + 1e-9

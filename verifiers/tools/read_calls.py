@@ -23,7 +23,7 @@ from verigym.verdict import Verdict, unusable
 from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.strict_json import MAX_CHARS, NotJson, check_value, read_json
 from verigym.verifiers.tools.call_forms import (
-    BadCall,
+    NotACall,
     TakenBack,
     Written,
     outside_of_data,
@@ -43,7 +43,7 @@ _NO_WORD = re.compile(r"\b(?:null|none|nil|undefined|nan|true|false)\b", re.IGNO
 
 
 @dataclass(frozen=True)
-class Call:
+class ReadCall:
     """One call: a tool's name and its arguments."""
 
     name: str
@@ -51,10 +51,10 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Reply:
+class CallReply:
     """The calls of a reply, and the text of one that has none."""
 
-    calls: list[Call]
+    calls: list[ReadCall]
     text: str = ""
 
     @property
@@ -81,7 +81,7 @@ class _Unreadable(Exception):
         self.reason = reason
 
 
-def read_calls(submission: JSON, rules: Rules | None = None) -> Reply | Verdict:
+def read_calls(submission: JSON, rules: Rules | None = None) -> CallReply | Verdict:
     """Return the calls in a submission, or the verdict on one that cannot be read.
 
     `rules` are the schemas of the tools' arguments, which give values that are written as text their type.
@@ -95,26 +95,26 @@ def read_calls(submission: JSON, rules: Rules | None = None) -> Reply | Verdict:
         return _from_data(submission, rules or {})
     except (_Unreadable, NotJson) as error:
         return unusable(error.reason, str(error))
-    except BadCall as error:
+    except NotACall as error:
         return unusable("bad_call", str(error))
     except TakenBack:
         return unusable("no_call", "the reply takes back what it answers")
 
 
-def _from_data(submission: JSON, rules: Rules) -> Reply:
+def _from_data(submission: JSON, rules: Rules) -> CallReply:
     if isinstance(submission, list | tuple):
-        return Reply(_calls(submission))
+        return CallReply(_calls(submission))
     if not isinstance(submission, dict):
         raise _Unreadable(
             "not_calls", f"a submission is text, a message or calls, not {show(submission)}"
         )
     if not _is_message(submission):
-        return Reply([_call(submission)])
+        return CallReply([_call(submission)])
     if submission.get("tool_calls"):
-        return Reply(_calls_of_message(submission))
+        return CallReply(_calls_of_message(submission))
     content = submission.get("content")
     if content is None:
-        return Reply([])
+        return CallReply([])
     if not isinstance(content, str):
         raise _Unreadable("not_calls", "the content of a message must be text")
     return _from_text(content, rules)
@@ -124,29 +124,29 @@ def _is_message(value: Mapping[str, JSON]) -> bool:
     return "tool_calls" in value or "role" in value
 
 
-def _calls_of_message(message: Mapping[str, JSON]) -> list[Call]:
+def _calls_of_message(message: Mapping[str, JSON]) -> list[ReadCall]:
     calls = message["tool_calls"]
     if not isinstance(calls, list | tuple):
         raise _Unreadable("bad_call", "tool_calls must be a list")
     return _calls(calls)
 
 
-def _from_text(text: str, rules: Rules) -> Reply:
+def _from_text(text: str, rules: Rules) -> CallReply:
     if len(text) > MAX_CHARS:
         raise _Unreadable("too_long", f"{len(text)} characters, {MAX_CHARS} are read")
     text = spoken(text)
     written = written_calls(text)
     if len(written) == 1 and isinstance(written[0].value, dict) and _is_message(written[0].value):
         return _from_data(written[0].value, rules)
-    calls: list[Call] = []
+    calls: list[ReadCall] = []
     for one in written:
         calls += _as_calls(one, rules)
         if len(calls) > MAX_CALLS:
             break
-    return Reply(_at_most(calls), "" if calls else text)
+    return CallReply(_at_most(calls), "" if calls else text)
 
 
-def _as_calls(written: Written, rules: Rules) -> list[Call]:
+def _as_calls(written: Written, rules: Rules) -> list[ReadCall]:
     value = written.value
     if isinstance(value, list):
         return _calls(value)
@@ -155,10 +155,10 @@ def _as_calls(written: Written, rules: Rules) -> list[Call]:
         return [call]
     types = rules.get(call.name, {})
     read = {key: read_value(text, types.get(key)) for key, text in written.texts.items()}
-    return [Call(call.name, read)]
+    return [ReadCall(call.name, read)]
 
 
-def _calls(values: Sequence[JSON]) -> list[Call]:
+def _calls(values: Sequence[JSON]) -> list[ReadCall]:
     return [_call(value) for value in _at_most(values)]
 
 
@@ -168,7 +168,7 @@ def _at_most(items: Sequence[T]) -> list[T]:
     return list(items)
 
 
-def _call(value: JSON) -> Call:
+def _call(value: JSON) -> ReadCall:
     if not isinstance(value, dict):
         raise _Unreadable("bad_call", f"a call is an object, not {show(value)}")
     inner = value.get("function")
@@ -191,4 +191,4 @@ def _call(value: JSON) -> Call:
         arguments = {}
     if not isinstance(arguments, dict):
         raise _Unreadable("bad_call", f"the arguments of {show(name)} must be an object")
-    return Call(name.strip(), arguments)
+    return ReadCall(name.strip(), arguments)

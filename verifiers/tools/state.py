@@ -46,7 +46,7 @@ from verigym.verifiers.tools.goals import (
     read_allowed,
     read_goal,
 )
-from verigym.verifiers.tools.tables import BadState, Tables, read_tables
+from verigym.verifiers.tools.tables import BadState, ToolTables, read_tables
 from verigym.verifiers.tools.values import Sameness, Strings
 
 MAX_GOALS = 200
@@ -127,7 +127,9 @@ class StateVerifier(Verifier[StateParams]):
         except BadState as error:
             return scored(0.0, error.reason, str(error), _parts(0.0, False, 0.0))
 
-    def _compare(self, reference: Mapping[str, JSON], initial: Tables, final: Tables) -> Verdict:
+    def _compare(
+        self, reference: Mapping[str, JSON], initial: ToolTables, final: ToolTables
+    ) -> Verdict:
         keys = find_keys(initial, _named_keys(reference.get("keys", {}), initial))
         try:
             find_changes(initial, initial, keys, _EXACT)
@@ -176,7 +178,7 @@ class StateVerifier(Verifier[StateParams]):
         return scored(score, reason, "; ".join(notes) or "every goal is met", parts)
 
 
-def _named_keys(keys: JSON, initial: Tables) -> dict[str, list[str]]:
+def _named_keys(keys: JSON, initial: ToolTables) -> dict[str, list[str]]:
     if not isinstance(keys, dict):
         raise TaskError("keys must be an object of lists of columns")
     for table, columns in keys.items():
@@ -187,7 +189,7 @@ def _named_keys(keys: JSON, initial: Tables) -> dict[str, list[str]]:
     return keys
 
 
-def _odd_tables(initial: Tables, final: Tables, allowed: list[Allowed]) -> list[str]:
+def _odd_tables(initial: ToolTables, final: ToolTables, allowed: list[Allowed]) -> list[str]:
     """Tables that are gone or new and are not allowed to be."""
     free = {entry.table for entry in allowed if entry.whole_table}
     return sorted((initial.rows.keys() ^ final.rows.keys()) - free)

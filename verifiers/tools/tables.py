@@ -41,7 +41,7 @@ class BadState(ValueError):
 
 
 @dataclass(frozen=True)
-class Tables:
+class ToolTables:
     """Rows of each table; `keys` are the primary keys, if the source declares them."""
 
     rows: Mapping[str, Sequence[Row]]
@@ -49,7 +49,7 @@ class Tables:
     from_sqlite: bool = False
 
 
-def read_tables(state: JSON) -> Tables:
+def read_tables(state: JSON) -> ToolTables:
     """Return the tables of a state: `{table: [row, ...]}`, `{"tables": ...}`, `{"sqlite": dump}`, or text
     that is one of these in JSON, or a dump. Raises BadState."""
     try:
@@ -81,7 +81,7 @@ def read_tables(state: JSON) -> Tables:
         total += len(rows)
         if total > MAX_ROWS:
             raise BadState("too_long", f"more than {MAX_ROWS} rows")
-    return Tables(tables)
+    return ToolTables(tables)
 
 
 _ALLOWED = frozenset(
@@ -111,7 +111,7 @@ _CATALOGUES = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence"})
 _PRAGMA = re.compile(r"\bPRAGMA\s+foreign_keys\s*=\s*(?:OFF|ON|0|1)\s*;", re.IGNORECASE)
 
 
-def _from_dump(dump: str) -> Tables:
+def _from_dump(dump: str) -> ToolTables:
     if len(dump) > MAX_CHARS:
         raise BadState("too_long", f"a dump has at most {MAX_CHARS} characters")
     if "\0" in dump:
@@ -175,7 +175,7 @@ def _authorise(
     return sqlite3.SQLITE_DENY
 
 
-def _read_out(connection: sqlite3.Connection, is_late: Callable[[], bool]) -> Tables:
+def _read_out(connection: sqlite3.Connection, is_late: Callable[[], bool]) -> ToolTables:
     names = [
         name
         for (name,) in connection.execute(
@@ -202,7 +202,7 @@ def _read_out(connection: sqlite3.Connection, is_late: Callable[[], bool]) -> Ta
             if is_late():
                 raise BadState("bad_dump", "the dump takes too long to read")
             rows[name].append(dict(zip(titles, map(_plain, values), strict=True)))
-    return Tables(rows, keys, True)
+    return ToolTables(rows, keys, True)
 
 
 def _plain(value: JSON | bytes) -> JSON:

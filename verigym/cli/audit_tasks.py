@@ -14,7 +14,7 @@ from verigym.cli.progress import Bar
 from verigym.errors import RequestError, VerigymError
 
 if TYPE_CHECKING:
-    from verigym.envs.audit.sources import Source
+    from verigym.envs.audit.sources import AuditSource
     from verigym.verifiers.pool import VerifierPool
 
 _SHOWN = 8
@@ -61,7 +61,7 @@ def audit_sources(
 
 
 def _audit(
-    source: Source, pool: VerifierPool, count: int, seed: int, guess: float | None
+    source: AuditSource, pool: VerifierPool, count: int, seed: int, guess: float | None
 ) -> dict[str, Any]:
     from verigym.envs.audit import audit_tasks
     from verigym.envs.audit.sources import judge_in

@@ -11,7 +11,7 @@ from verigym.cli import console
 from verigym.errors import ConfigError
 
 if TYPE_CHECKING:
-    from verigym.envs.dataset.env import Dataset, Kept
+    from verigym.envs.dataset.env import Dataset, PlayedRow
 
 _SHOWN = 5
 _BATCH = 64
@@ -58,7 +58,7 @@ def dataset(
         raise typer.Exit(console.BELOW)
 
 
-def _refused(env: type[Dataset], kept: list[Kept], *, quiet: bool) -> list[dict[str, Any]]:
+def _refused(env: type[Dataset], kept: list[PlayedRow], *, quiet: bool) -> list[dict[str, Any]]:
     """Return the rows whose own answer does not earn full marks, with the reason."""
     from rich.progress import track
 

@@ -17,7 +17,7 @@ from verigym.errors import RequestError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from verigym.agents.evaluate import EvaluationFolder, World
+    from verigym.agents.evaluate import EvaluatedEnv, EvaluationFolder
 
 _SHOWN_TAGS = 12
 
@@ -157,11 +157,11 @@ def _worlds(
     policy: str,
     split: str,
     env_kwargs: dict[str, Any],
-) -> tuple[World, ...]:
+) -> tuple[EvaluatedEnv, ...]:
     """Return the worlds to play. One that only a pattern named is left out if it cannot be played."""
     from verigym.agents.evaluate import find_worlds
 
-    worlds: list[World] = []
+    worlds: list[EvaluatedEnv] = []
     for env, is_named in choose_envs(envs).items():
         try:
             worlds += find_worlds(
@@ -192,7 +192,7 @@ def _play(
                 details.append(episode.fault.detail)
             bar.count(episode)
 
-        def on_world(world: World) -> None:
+        def on_world(world: EvaluatedEnv) -> None:
             if not bar.screen.is_terminal:
                 console.note(
                     f"{world.env} {world.difficulty} done, {bar.counted} of {total} episodes, "

@@ -10,7 +10,7 @@ import typer
 from verigym.cli import console
 
 if TYPE_CHECKING:
-    from verigym.verifiers.code.strength.problem import Problem
+    from verigym.verifiers.code.strength.problem import StrengthProblem
     from verigym.verifiers.code.strength.report import Strengthened
 
 app = typer.Typer(
@@ -113,7 +113,7 @@ def _read_task(path: Path) -> Any:
         raise RequestError(f"{path} is not a task: {error}") from error
 
 
-def _of_env(env: str, names: list[str], seed: int) -> list[Problem]:
+def _of_env(env: str, names: list[str], seed: int) -> list[StrengthProblem]:
     """Return a problem for each family of the environment, with its first tests as the weak suite."""
     import numpy as np
 
@@ -121,7 +121,7 @@ def _of_env(env: str, names: list[str], seed: int) -> list[Problem]:
     from verigym.envs.code.stdio import FAMILIES
     from verigym.errors import RequestError, suggestion
     from verigym.registry import resolve
-    from verigym.verifiers.code.strength.problem import Problem
+    from verigym.verifiers.code.strength.problem import StrengthProblem
 
     if resolve(env) != "verigym/code/stdio-v0":
         raise RequestError(f"--env takes code/stdio, got {env!r}; pass other tasks as TASK.json")
@@ -129,7 +129,7 @@ def _of_env(env: str, names: list[str], seed: int) -> list[Problem]:
         if name not in FAMILIES:
             raise RequestError(f"unknown family {name!r}; {suggestion(name, FAMILIES)}")
     wanted = names or sorted(FAMILIES)
-    found: dict[str, Problem] = {}
+    found: dict[str, StrengthProblem] = {}
     instance = make(env)
     for number in range(2000):
         for difficulty in instance.difficulties:
@@ -145,7 +145,7 @@ def _of_env(env: str, names: list[str], seed: int) -> list[Problem]:
                 text: str = family.write(np.random.default_rng(key), params, size)
                 return text
 
-            found[str(name)] = Problem(task=task, right=(family.source(params),), draw=draw)
+            found[str(name)] = StrengthProblem(task=task, right=(family.source(params),), draw=draw)
         if len(found) == len(wanted):
             break
     instance.close()

@@ -22,7 +22,7 @@ from gymnasium.spaces import Text
 from verigym.canonical import JSON
 from verigym.client import calls
 from verigym.client.blocking import Client
-from verigym.client.calls import Answer, Call
+from verigym.client.calls import Answer, HttpCall
 from verigym.client.socket import NoWebSocket, Socket
 from verigym.client.types import FaultInfo, Session
 from verigym.env import CHARSET
@@ -157,7 +157,7 @@ class RemoteEnv(gymnasium.Env[str, str]):
         self._seq = seq
         self._seen = session.observation
 
-    def _of_session(self, call: Call[Answer]) -> Answer:
+    def _of_session(self, call: HttpCall[Answer]) -> Answer:
         if self._lost:
             raise _SessionLost(self._lost)
         try:
@@ -168,7 +168,7 @@ class RemoteEnv(gymnasium.Env[str, str]):
                 raise _SessionLost(self._lost) from refusal
             raise
 
-    def _call(self, call: Call[Answer], timeout_s: float | None = None) -> Answer:
+    def _call(self, call: HttpCall[Answer], timeout_s: float | None = None) -> Answer:
         if self._socket is not None:
             try:
                 return self._socket.call(call, timeout_s)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from verigym.client.address import Address, check_size, deadline_header
-from verigym.client.calls import Answer, Call
+from verigym.client.calls import Answer, HttpCall
 from verigym.client.connections import Connections
 from verigym.client.streams import ACCEPT
 from verigym.service import Failed
@@ -41,7 +41,7 @@ class Sender(Address):
     ) -> None:
         self.close()
 
-    def call(self, call: Call[Answer], timeout_s: float | None = None) -> Answer:
+    def call(self, call: HttpCall[Answer], timeout_s: float | None = None) -> Answer:
         """Send `call` and return its answer. Raises RequestError, or VerifierFault if the service is
         unavailable."""
         try:

@@ -16,7 +16,7 @@ import msgspec
 
 from verigym import service
 from verigym.client.address import MAX_ANSWER_BYTES, Address
-from verigym.client.calls import Answer, Call, encoded, read_as
+from verigym.client.calls import Answer, HttpCall, encoded, read_as
 from verigym.service import Failed
 from verigym.verdict import Status, VerifierFault
 
@@ -63,7 +63,7 @@ class Socket(Address):
         self._inherited: list[ClientConnection] = []
         self._number = 0
 
-    def call(self, call: Call[Answer], timeout_s: float | None = None) -> Answer:
+    def call(self, call: HttpCall[Answer], timeout_s: float | None = None) -> Answer:
         """Send `call` and return its answer. Raises RequestError, NoWebSocket, or VerifierFault if the
         service is unavailable."""
         deadline = time.monotonic() + (timeout_s or self.timeout_s)
@@ -84,7 +84,7 @@ class Socket(Address):
         if connection is not None:
             _close(connection, self._pid)
 
-    def _attempt(self, call: Call[Answer], deadline: float) -> bytes:
+    def _attempt(self, call: HttpCall[Answer], deadline: float) -> bytes:
         from websockets.exceptions import WebSocketException
 
         connection = self._open(deadline)

@@ -6,7 +6,7 @@ import pytest
 
 import verigym
 from verigym.envs.games.blackjack import FULL
-from verigym.verifiers.games.blackjack import MARGIN, RANKS, Book, added, total_of
+from verigym.verifiers.games.blackjack import MARGIN, RANKS, BlackjackBook, added, total_of
 from verigym.verifiers.games.rules import RULES
 
 NAME = "games/blackjack-v0"
@@ -17,7 +17,7 @@ def test_the_dealer_goes_over_as_often_as_tables_say():
     """Published figures for an infinite deck and a dealer who stands on all 17s, as printed in
     many books."""
     known = [0.1153, 0.3536, 0.3739, 0.3945, 0.4164, 0.4232, 0.2623, 0.2447, 0.2284, 0.2121]
-    book = Book(FULL, False)
+    book = BlackjackBook(FULL, False)
     for up, share in enumerate(known):
         ends = book.ends(*added(0, False, up))
         assert sum(ends) == pytest.approx(1)
@@ -25,7 +25,7 @@ def test_the_dealer_goes_over_as_often_as_tables_say():
 
 
 def test_the_best_moves_are_those_of_basic_strategy():
-    book = Book(FULL, False)
+    book = BlackjackBook(FULL, False)
 
     def best(cards, up, moves=3):
         some = book.gains(*total_of(cards), RANKS.index(up))[:moves]
@@ -82,7 +82,7 @@ def exact(cards, up, deck, soft17):
 @pytest.mark.parametrize(("cards", "up"), [("T6", "8"), ("A7", "T"), ("T5", "9"), ("9T", "7")])
 def test_gains_agree_with_every_course_of_a_hand_followed_to_its_end(cards, up, soft17):
     deck = (1, 0, 0, 2, 1, 0, 1, 0, 0, 3)  # few ranks, or there would be too many courses
-    some = Book(deck, soft17).gains(*total_of(cards), RANKS.index(up))
+    some = BlackjackBook(deck, soft17).gains(*total_of(cards), RANKS.index(up))
     assert some[:2] == pytest.approx([float(gain) for gain in exact(cards, up, deck, soft17)])
 
 
@@ -188,7 +188,7 @@ def test_a_table_that_makes_no_sense_is_the_author_s_fault(changes):
 
 
 def test_a_move_within_the_margin_is_no_mistake():
-    gains = Book(ODD, True).gains(16, False, 6)
+    gains = BlackjackBook(ODD, True).gains(16, False, 6)
     hands = [["T6", "7", "T" * 36]]
     for move in ("hit", "stand"):
         fine = max(gains[:2]) - gains[("hit", "stand").index(move)] <= MARGIN

@@ -8,7 +8,7 @@ import pytest
 import verigym
 from verigym.envs.sql.commands import SHOWN_ROWS, read_command
 from verigym.envs.sql.domains import DOMAINS
-from verigym.envs.sql.hidden import STYLES, World
+from verigym.envs.sql.hidden import STYLES, HiddenWorld
 from verigym.envs.sql.kinds import KINDS
 
 ID = "sql/explore-v0"
@@ -47,7 +47,7 @@ def database(world):
 
 @pytest.mark.parametrize("style", STYLES)
 def test_names_are_unique_and_rows_keep_the_keys(style):
-    world = World(tuple(range(len(DOMAINS))), style, 7)
+    world = HiddenWorld(tuple(range(len(DOMAINS))), style, 7)
     tables = world.schema()["tables"]
     assert len(tables) == 3 * len(DOMAINS)
     for columns in tables.values():
@@ -61,8 +61,8 @@ def test_the_query_means_the_same_under_other_names(difficulty):
     env = verigym.make(ID)
     for seed in range(30):
         reference = env.sample_task(seed, difficulty).reference
-        world = World.read(reference["world"])
-        plain = World(world.domains, "plain", world.seed)
+        world = HiddenWorld.read(reference["world"])
+        plain = HiddenWorld(world.domains, "plain", world.seed)
         here, there = database(world), database(plain)
         assert (
             here.execute(reference["query"]).fetchall()
@@ -73,7 +73,7 @@ def test_the_query_means_the_same_under_other_names(difficulty):
 
 
 def test_what_is_shown_is_what_is_there(env):
-    world = World.read(env.task.reference["world"])
+    world = HiddenWorld.read(env.task.reference["world"])
     names = re.findall(r"^(\w+) \((\d+) rows\)$", shown(env, "tables"), re.MULTILINE)
     assert {name: int(n) for name, n in names} == {t: len(r) for t, r in world.rows().items()}
     db = database(world)
@@ -135,7 +135,7 @@ def test_play_goes_on_from_a_snapshot_elsewhere(env):
     point = env.snapshot()
     other = verigym.make(ID, max_turns=100)
     other.restore(point)
-    table = World.read(env.task.reference["world"]).schema()["tables"].popitem()[0]
+    table = HiddenWorld.read(env.task.reference["world"]).schema()["tables"].popitem()[0]
     query = f"SELECT COUNT(*) FROM {table}"
     assert shown(env, "query", query) == shown(other, "query", query)
     assert env.state_key() == other.state_key()
@@ -183,7 +183,7 @@ def test_the_rows_that_were_seen_are_no_answer(env):
     """A query that lists what the right one gives here is wrong on other rows."""
     for seed in range(3):
         env.reset(seed=seed, options={"difficulty": "easy"})
-        world = World.read(env.task.reference["world"])
+        world = HiddenWorld.read(env.task.reference["world"])
         db = database(world)
         rows = db.execute(env.task.reference["query"]).fetchall()
         db.close()

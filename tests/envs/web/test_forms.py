@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verigym
-from verigym.envs.web.browsing import Action, read_action
+from verigym.envs.web.browsing import BrowserAction, read_action
 from verigym.envs.web.forms import SITES
-from verigym.envs.web.pages import Control, Page, as_html, as_text
+from verigym.envs.web.pages import Control, WebPage, as_html, as_text
 from verigym.envs.web.words import DAYS, MONTHS
 from verigym.errors import RequestError, TaskError
 
@@ -186,12 +186,12 @@ def test_servers_check_what_they_are_sent():
 @pytest.mark.parametrize(
     ("reply", "action"),
     [
-        ("click 3", Action("click", 3)),
-        ("I press it.\nCLICK [3]", Action("click", 3)),
-        ("type 2  a b ", Action("type", 2, "a b")),
-        ("type 2", Action("type", 2)),
-        ("select 4 With fish", Action("select", 4, "With fish")),
-        ("done", Action("done")),
+        ("click 3", BrowserAction("click", 3)),
+        ("I press it.\nCLICK [3]", BrowserAction("click", 3)),
+        ("type 2  a b ", BrowserAction("type", 2, "a b")),
+        ("type 2", BrowserAction("type", 2)),
+        ("select 4 With fish", BrowserAction("select", 4, "With fish")),
+        ("done", BrowserAction("done")),
         ("done.", None),
         ("click", None),
         ("click 3 now", None),
@@ -257,7 +257,7 @@ def test_any_text_is_survived(text, before):
 
 
 def test_pages_are_escaped():
-    page = Page("<b>", ("<script>x()</script>", Control("textbox", "n", "a<b", '"><script>')))
+    page = WebPage("<b>", ("<script>x()</script>", Control("textbox", "n", "a<b", '"><script>')))
     html = as_html(page)
     assert "<script>" not in html
     assert '"&gt;&lt;script' in html or "&quot;&gt;&lt;script" in html

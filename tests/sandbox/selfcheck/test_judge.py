@@ -8,7 +8,7 @@ import pytest
 
 from verigym.sandbox.job import JobStatus, Result
 from verigym.sandbox.selfcheck.attack import Attack
-from verigym.sandbox.selfcheck.judge import CONTAINED, ESCAPED, UNKNOWN, Seen, judge
+from verigym.sandbox.selfcheck.judge import CONTAINED, ESCAPED, UNKNOWN, AttackRecord, judge
 
 SECRETS = {b"sbx-0123456789abcdef": "the host's token"}
 
@@ -24,14 +24,14 @@ def attack(**changes: Any) -> Attack:
     return Attack(**{**given, **changes})
 
 
-def seen(stdout: bytes = b"", **changes: Any) -> Seen:
+def seen(stdout: bytes = b"", **changes: Any) -> AttackRecord:
     own = {
         name: changes.pop(name)
         for name in ("outside", "load", "wall_s", "then", "absent")
         if name in changes
     }
     result = Result(**{"status": JobStatus.OK, "exit_code": 0, "stdout": stdout, **changes})
-    return Seen(**{"result": result, "wall_s": 0.1, **own})
+    return AttackRecord(**{"result": result, "wall_s": 0.1, **own})
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def seen(stdout: bytes = b"", **changes: Any) -> Seen:
         ),
     ],
 )
-def test_judge(program: Attack, what: Seen, outcome: str, words: str) -> None:
+def test_judge(program: Attack, what: AttackRecord, outcome: str, words: str) -> None:
     found, evidence, again = judge(program, what, SECRETS)
     assert found == outcome
     assert words in evidence
@@ -94,5 +94,5 @@ def test_judge(program: Attack, what: Seen, outcome: str, words: str) -> None:
         (attack(expect="CONTAINED: verdict within 250 ms after main exit"), seen(wall_s=3.9)),
     ],
 )
-def test_what_load_may_cause_is_worth_another_try(program: Attack, what: Seen) -> None:
+def test_what_load_may_cause_is_worth_another_try(program: Attack, what: AttackRecord) -> None:
     assert judge(program, what, SECRETS)[::2] == (ESCAPED, True)

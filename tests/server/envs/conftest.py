@@ -14,7 +14,7 @@ import pytest
 
 from verigym import registry
 from verigym.server.app import create_app
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 ENV = "stage/obeys-v0"
 
@@ -63,7 +63,7 @@ def stage(stage_folder):
 async def running(**settings):
     """An application, and a client without a socket."""
     chosen = {"verifiers": ("stage/count",), "envs": ("stage",), "workers": 1, "env_workers": 1}
-    app = create_app(Settings(**{**chosen, **settings}))
+    app = create_app(ServerSettings(**{**chosen, **settings}))
     transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
         app.router.lifespan_context(app),

@@ -40,13 +40,13 @@ def keys_in(value):
 def everything(request):
     """Environments with their answers, from one application."""
     from verigym.server.app import create_app
-    from verigym.server.settings import Settings
+    from verigym.server.settings import ServerSettings
 
     async def main():
         import httpx2
 
         names = tuple(id.removeprefix("verigym/") for id in request.param)
-        app = create_app(Settings(verifiers=(), envs=names, workers=1, env_workers=1))
+        app = create_app(ServerSettings(verifiers=(), envs=names, workers=1, env_workers=1))
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with (
             app.router.lifespan_context(app),

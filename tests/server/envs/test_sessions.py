@@ -9,7 +9,7 @@ import pytest
 import verigym
 from verigym import ConfigError, list_envs
 from verigym.server.keys import add
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 ENV = "stage/obeys-v0"
 
@@ -292,12 +292,12 @@ def test_one_caller_may_have_all_sessions(stage):
 
 def test_a_core_has_2000_sessions_by_default(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 64)
-    large = Settings()
+    large = ServerSettings()
     assert large.max_sessions == 64 * 2048
     assert large.max_sessions == large.max_sessions_per_key == large.max_sockets
     assert large.max_concurrent == large.max_sessions
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    assert Settings().max_sessions == 4096
+    assert ServerSettings().max_sessions == 4096
 
 
 def test_a_session_belongs_to_its_key(stage, tmp_path):
@@ -406,13 +406,13 @@ def test_the_catalogue(stage):
 
 
 def test_settings_name_environments(stage):
-    assert Settings(envs=("stage/o*",)).env_ids() == ["verigym/stage/obeys-v0"]
-    assert Settings().env_ids() == []
-    assert set(Settings(envs=("*",)).env_ids()) == set(list_envs())
+    assert ServerSettings(envs=("stage/o*",)).env_ids() == ["verigym/stage/obeys-v0"]
+    assert ServerSettings().env_ids() == []
+    assert set(ServerSettings(envs=("*",)).env_ids()) == set(list_envs())
     with pytest.raises(ConfigError, match="no environment matches"):
-        Settings(envs=("stag",)).env_ids()
+        ServerSettings(envs=("stag",)).env_ids()
     with pytest.raises(ConfigError, match="session_lease_s"):
-        Settings(session_lease_s=math.nan)
+        ServerSettings(session_lease_s=math.nan)
 
 
 FILE_NAMES = (

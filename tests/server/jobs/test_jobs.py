@@ -15,7 +15,7 @@ from verigym import ConfigError, Status, Task, make_verifier
 from verigym.server.app import create_app
 from verigym.server.jobs import runner
 from verigym.server.process import ServerProcess
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 TASK = Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference=["hush", 7])
 PLAIN_TASK = json.loads(TASK.to_json())
@@ -256,7 +256,7 @@ def test_jobs_are_listed_the_newest_first(http):
 
 @contextlib.asynccontextmanager
 async def running(**settings):
-    app = create_app(Settings(workers=1, verifiers=("unruly/*",), **settings))
+    app = create_app(ServerSettings(workers=1, verifiers=("unruly/*",), **settings))
     transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
         app.router.lifespan_context(app),
@@ -314,7 +314,7 @@ def test_what_is_not_served_here_is_left_to_others(unruly, tmp_path):
             return (await http.post("/v1/jobs", json=ask(1))).json()["job"]
 
     async def serve(id, verifiers):
-        app = create_app(Settings(workers=1, verifiers=verifiers, store=store))
+        app = create_app(ServerSettings(workers=1, verifiers=verifiers, store=store))
         transport = httpx2.ASGITransport(app=app)
         async with (
             app.router.lifespan_context(app),

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from verigym import registry
 from verigym.server.app import create_app
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 TESTS = Path(__file__).parents[2]
 HOME = "ws://127.0.0.1"
@@ -65,7 +65,7 @@ class Service:
 @contextlib.contextmanager
 def serving(**settings):
     chosen = {"verifiers": (), "envs": ("games", "math"), "workers": 1, "env_workers": 1}
-    app = create_app(Settings(**{**chosen, **settings}))
+    app = create_app(ServerSettings(**{**chosen, **settings}))
     with TestClient(app, base_url="http://127.0.0.1") as http:
         yield Service(app, http)
 

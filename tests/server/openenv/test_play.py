@@ -10,7 +10,7 @@ from starlette.testclient import WebSocketDenialResponse
 
 from verigym.errors import ConfigError, RequestError
 from verigym.server.app import create_app
-from verigym.server.settings import Settings
+from verigym.server.settings import ServerSettings
 
 BASE = "/openenv/games/keydoor-v0"
 STAGE = "/openenv/stage/obeys-v0"
@@ -250,6 +250,6 @@ def test_unknown_environments(service):
 
 def test_the_one_at_the_root_must_be_served():
     with pytest.raises(ConfigError, match="not served"):
-        create_app(Settings(verifiers=(), envs=("math",), openenv="keydoor"))
+        create_app(ServerSettings(verifiers=(), envs=("math",), openenv="keydoor"))
     with pytest.raises(RequestError, match="did you mean"):
-        create_app(Settings(verifiers=(), envs=("math",), openenv="keydor"))
+        create_app(ServerSettings(verifiers=(), envs=("math",), openenv="keydor"))

@@ -8,13 +8,13 @@ from verigym import make_verifier, scored
 from verigym.builtin import read_tables
 from verigym.verifiers.audit import card as cards
 from verigym.verifiers.audit.cases import Case, general_task
-from verigym.verifiers.audit.measure import Outcome, summarise
+from verigym.verifiers.audit.measure import CaseOutcome, summarise
 
 
 def report():
     task = general_task({"reference": 1}, "t")
     outcomes = [
-        Outcome(
+        CaseOutcome(
             case=Case(name="c", task=task, submission=1, label=label, category="a|b"),
             verdict=scored(score, "judged"),
             seconds=0.002,

@@ -10,7 +10,7 @@ from verigym import RequestError, Status, Task, fault, scored
 from verigym.verifiers.audit.cases import Case, read_cases, resolve_verifier
 from verigym.verifiers.audit.hacks import judge_hacks
 from verigym.verifiers.audit.intervals import interval, quantile, wilson
-from verigym.verifiers.audit.measure import Outcome, agreement, failures, judge, summarise
+from verigym.verifiers.audit.measure import CaseOutcome, agreement, failures, judge, summarise
 from verigym.verifiers.pool import VerifierPool
 
 COUNTDOWN = "math/countdown"
@@ -28,7 +28,7 @@ def case(label, category="plain", submission="<answer>3*5+7</answer>", **fields)
 
 def outcome(label, score, category="plain", seconds=0.001, **fields):
     verdict = scored(score, "judged") if score is not None else fault(Status.TIMEOUT, "deadline")
-    return Outcome(case=case(label, category, **fields), verdict=verdict, seconds=seconds)
+    return CaseOutcome(case=case(label, category, **fields), verdict=verdict, seconds=seconds)
 
 
 def test_rates_by_hand():

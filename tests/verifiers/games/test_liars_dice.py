@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 import verigym
-from verigym.verifiers.games.dice_book import LIAR, Book, book, hands_of, holds, styles
+from verigym.verifiers.games.dice_book import LIAR, DiceBook, book, hands_of, holds, styles
 from verigym.verifiers.games.dice_table import TABLE
 from verigym.verifiers.games.liars_dice import MARGIN, LiarsDiceRules
 
@@ -55,7 +55,7 @@ def test_chances_agree_with_brute_force(dice, faces, style):
         (tuple(sorted(roll)), Fraction(1, faces**dice))
         for roll in product(range(1, faces + 1), repeat=dice)
     ]
-    told = Book(dice, faces, style)
+    told = DiceBook(dice, faces, style)
     for own in hands:
         known = brute(dice, faces, style, (), own, all_deals)
         assert told.chances((), own) == pytest.approx({m: float(c) for m, c in known.items()})

@@ -69,12 +69,12 @@ def test_no_wrapping_makes_a_wrong_query_right_or_a_fault(task_of, name):
 
 def test_the_reference_alone_decides_about_most_databases(task_of, monkeypatch):
     """The first databases are the same whatever is submitted."""
-    from verigym.verifiers.sql.pair import Run
+    from verigym.verifiers.sql.pair import PairRun
 
     reference, _ = REFERENCES["boundary"]
     task = task_of(reference, SCHEMA, dialect="mysql")
     seen: list[list[object]] = []
-    plain = Run.difference
+    plain = PairRun.difference
 
     def noted(self, database, expected):
         order = {c.name: at for at, c in enumerate(self.pair.schema.tables["sales"])}
@@ -82,7 +82,7 @@ def test_the_reference_alone_decides_about_most_databases(task_of, monkeypatch):
         seen[-1].append([[row[at] for at in kept] for row in database["sales"]])
         return plain(self, database, expected)
 
-    monkeypatch.setattr(Run, "difference", noted)
+    monkeypatch.setattr(PairRun, "difference", noted)
     for text in (reference, WRAPS["kinds"].format(reference), WRAPS["sizes"].format(reference)):
         seen.append([])
         verdict = verigym.make_verifier("sql/query").verify(task, text)

@@ -25,7 +25,7 @@ from verigym.sandbox.base import Sandbox
 from verigym.sandbox.local import default_sandbox
 from verigym.verifiers.code.strength import inputs, matrix
 from verigym.verifiers.code.strength.matrix import Answer
-from verigym.verifiers.code.strength.problem import Input, Problem
+from verigym.verifiers.code.strength.problem import Input, StrengthProblem
 
 COPIES = 3
 """Number of tests that should catch each known wrong program, so that similar unknown ones are
@@ -66,7 +66,11 @@ class Grown:
 
 
 def grow(
-    problem: Problem, *, seed: int = 0, budget: Budget | None = None, sandbox: Sandbox | None = None
+    problem: StrengthProblem,
+    *,
+    seed: int = 0,
+    budget: Budget | None = None,
+    sandbox: Sandbox | None = None,
 ) -> Grown:
     """Return a stronger suite for `problem`. The same seed gives the same suite.
 
@@ -96,11 +100,11 @@ def grow(
     return grown
 
 
-def _wanted(problem: Problem, tests: Sequence[dict[str, Any]]) -> list[Answer]:
+def _wanted(problem: StrengthProblem, tests: Sequence[dict[str, Any]]) -> list[Answer]:
     return [[test["result" if problem.is_function else "stdout"]] for test in tests]
 
 
-def _keep_valid(problem: Problem, sandbox: Sandbox, grown: Grown) -> None:
+def _keep_valid(problem: StrengthProblem, sandbox: Sandbox, grown: Grown) -> None:
     """The tests that were there, but for those that a right program fails, or that repeat."""
     tests = [dict(test) for test in problem.reference["tests"]]
     found = matrix.answers(
@@ -129,7 +133,7 @@ def _keep_valid(problem: Problem, sandbox: Sandbox, grown: Grown) -> None:
 
 
 def _killers(
-    problem: Problem, sandbox: Sandbox, budget: Budget, seed: int
+    problem: StrengthProblem, sandbox: Sandbox, budget: Budget, seed: int
 ) -> list[tuple[str, str]]:
     """The known wrong programs, then changed ones, two thirds of them of right programs."""
     known = [(text, "known wrong") for text in problem.wrong]
@@ -148,7 +152,7 @@ def _killers(
 
 
 def _caught(
-    problem: Problem,
+    problem: StrengthProblem,
     sandbox: Sandbox,
     killers: Sequence[tuple[str, str]],
     given: Sequence[Input],
@@ -164,7 +168,7 @@ def _caught(
 
 
 def _rounds(
-    problem: Problem,
+    problem: StrengthProblem,
     sandbox: Sandbox,
     grown: Grown,
     killers: list[tuple[str, str]],
@@ -234,7 +238,7 @@ def _cover(rows: dict[int, list[bool]], hits: list[int], room: int) -> list[int]
 
 
 def _draw(
-    problem: Problem,
+    problem: StrengthProblem,
     sandbox: Sandbox,
     grown: Grown,
     rng: random.Random,
@@ -283,7 +287,9 @@ def _unseen(drawn: Sequence[Input], seen: set[str]) -> list[Input]:
     return fresh
 
 
-def _valid(problem: Problem, sandbox: Sandbox, drawn: list[Input], grown: Grown) -> list[Input]:
+def _valid(
+    problem: StrengthProblem, sandbox: Sandbox, drawn: list[Input], grown: Grown
+) -> list[Input]:
     if problem.descriptions:
         kept = [
             item
@@ -306,7 +312,7 @@ def _valid(problem: Problem, sandbox: Sandbox, drawn: list[Input], grown: Grown)
 
 
 def _agreed(
-    problem: Problem, sandbox: Sandbox, given: list[Input], grown: Grown
+    problem: StrengthProblem, sandbox: Sandbox, given: list[Input], grown: Grown
 ) -> tuple[list[Input], list[Answer]]:
     """The inputs to which all right programs give one answer, and that answer."""
     there = matrix.answers(sandbox, problem, problem.right, given, seconds=_REFERENCE_SECONDS)

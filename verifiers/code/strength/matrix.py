@@ -14,7 +14,7 @@ from verigym.sandbox.job import Job, JobStatus, Limits
 from verigym.verifiers.code.check import CHECKERS
 from verigym.verifiers.code.drivers import SOLUTIONS, driver
 from verigym.verifiers.code.runs import run_in_order, run_one
-from verigym.verifiers.code.strength.problem import Input, Problem
+from verigym.verifiers.code.strength.problem import Input, StrengthProblem
 from verigym.verifiers.code.values import VALUE_CHECKERS, BadValue, normal, read_answer
 
 Answer = list[JSON] | None
@@ -33,7 +33,7 @@ _AT_ONCE = 25
 
 def answers(
     sandbox: Sandbox,
-    problem: Problem,
+    problem: StrengthProblem,
     programs: Sequence[str],
     given: Sequence[Input],
     *,
@@ -93,7 +93,7 @@ def run_batch(
 
 
 def _one_by_one(
-    sandbox: Sandbox, problem: Problem, program: str, given: Sequence[Input]
+    sandbox: Sandbox, problem: StrengthProblem, program: str, given: Sequence[Input]
 ) -> list[Answer]:
     """Run one job for each input; for languages without a batch."""
     language, jobs = problem.language, []
@@ -142,7 +142,7 @@ def mutants_of(
     return [(text, kind) for text, kind in made.items() if text not in programs]
 
 
-def same(problem: Problem, got: Answer, want: Answer) -> bool:
+def same(problem: StrengthProblem, got: Answer, want: Answer) -> bool:
     """Return True if an answer equals the expected one by the rule of the task's checker."""
     if got is None or want is None:
         return False

@@ -1,4 +1,4 @@
-"""`Problem`: a task together with what is known of its right and wrong programs and its inputs."""
+"""`StrengthProblem`: a task together with what is known of its right and wrong programs and its inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Input = Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
+class StrengthProblem:
     """A task to grow tests for, with programs known to be right or wrong.
 
     `right` are reference programs, which must agree with each other; `wrong` are known wrong ones.
@@ -76,7 +76,7 @@ class Problem:
         return {"stdin": given, "stdout": answer, "visible": False}
 
 
-def read_problem(task: Task) -> Problem:
+def read_problem(task: Task) -> StrengthProblem:
     """Return the problem that a task's reference describes, beside its tests:
 
     `"solutions": {"right": [text, ...], "wrong": [text, ...]}`, and where inputs come from: `"inputs"`
@@ -102,7 +102,7 @@ def read_problem(task: Task) -> Problem:
         raise TaskError('the reference must hold "inputs" or "generator", or nothing can be added')
     if descriptions is not None and "function" not in reference:
         raise TaskError('"inputs" describes arguments of a function; give a "generator"')
-    return Problem(
+    return StrengthProblem(
         task=task,
         right=tuple(right),
         wrong=tuple(wrong),  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from verigym.errors import SandboxError
 from verigym.task import Task
 from verigym.verifiers.code.program import ProgramVerifier
 from verigym.verifiers.code.strength.grow import Budget, Grown, grow
-from verigym.verifiers.code.strength.problem import Problem
+from verigym.verifiers.code.strength.problem import StrengthProblem
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,9 @@ class Strengthened:
         }
 
 
-def strengthen(problem: Problem, *, seed: int = 0, budget: Budget | None = None) -> Strengthened:
+def strengthen(
+    problem: StrengthProblem, *, seed: int = 0, budget: Budget | None = None
+) -> Strengthened:
     """Grow the tests of `problem`, take out those that reject a right program after all, measure."""
     grown = grow(problem, seed=seed, budget=budget)
     verifier = problem.verifier()

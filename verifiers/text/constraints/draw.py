@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from verigym.errors import RequestError, suggestion
-from verigym.verifiers.text.constraints.kind import Kind
+from verigym.verifiers.text.constraints.kind import ConstraintKind
 from verigym.verifiers.text.constraints.own import OWN
 from verigym.verifiers.text.constraints.public import KEY_SENTENCES, PUBLIC
 
-KINDS: dict[str, Kind] = {kind.id: kind for kind in (*PUBLIC, KEY_SENTENCES, *OWN)}
+KINDS: dict[str, ConstraintKind] = {kind.id: kind for kind in (*PUBLIC, KEY_SENTENCES, *OWN)}
 
 
-def kind_of(id: str) -> Kind:
+def kind_of(id: str) -> ConstraintKind:
     """Return a kind by id. Raises RequestError with a suggestion for an unknown one."""
     if id not in KINDS:
         raise RequestError(f"no constraint {id!r}; {suggestion(id, KINDS)}")

@@ -1,4 +1,4 @@
-"""`Kind`: one sort of constraint, with its check, its generator and a writer of texts that satisfy it."""
+"""`ConstraintKind`: one sort of constraint, with its check, its generator and a writer of texts that satisfy it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class ConstraintKind:
     """A sort of constraint.
 
     `args` names each argument with its type: `count` (a whole number from 0), `text`, `texts` (a list

@@ -15,7 +15,7 @@ from verigym.verifiers.text.constraints import split
 from verigym.verifiers.text.constraints.kind import (
     WORDS,
     Args,
-    Kind,
+    ConstraintKind,
     filler,
     listed,
     nothing,
@@ -183,8 +183,8 @@ def _kind(
     make: Callable[[random.Random], dict[str, Any]],
     say: Callable[[Args], str],
     write: Callable[[Args], str],
-) -> Kind:
-    return Kind(id=id, args=args, check=check, make=make, say=say, write=write)
+) -> ConstraintKind:
+    return ConstraintKind(id=id, args=args, check=check, make=make, say=say, write=write)
 
 
 N = {"n": "count"}

@@ -20,7 +20,7 @@ from verigym.verifiers.text.constraints.kind import (
     RELATIONS,
     WORDS,
     Args,
-    Kind,
+    ConstraintKind,
     filler,
     holds,
     listed,
@@ -243,7 +243,7 @@ def _repeated(text: str, count: int) -> str:
 
 
 PUBLIC = (
-    Kind(
+    ConstraintKind(
         id="keywords:existence",
         args={"keywords": "texts"},
         check=has_keywords,
@@ -251,7 +251,7 @@ PUBLIC = (
         say=lambda a: f"Use these keywords in your reply: {listed(a['keywords'])}.",
         write=lambda a: "Here: " + " and ".join(a["keywords"]),
     ),
-    Kind(
+    ConstraintKind(
         id="keywords:frequency",
         args={"keyword": "text", "frequency": "count", "relation": "relation"},
         check=keyword_frequency,
@@ -261,7 +261,7 @@ PUBLIC = (
         ),
         write=lambda a: _repeated(a["keyword"], some(a["relation"], a["frequency"])),
     ),
-    Kind(
+    ConstraintKind(
         id="keywords:forbidden_words",
         args={"forbidden_words": "texts"},
         check=no_forbidden,
@@ -269,7 +269,7 @@ PUBLIC = (
         say=lambda a: f"Leave out these words: {listed(a['forbidden_words'])}.",
         write=lambda a: next(w for w in WORDS if no_forbidden(w, a)),
     ),
-    Kind(
+    ConstraintKind(
         id="keywords:letter_frequency",
         args={"letter": "letter", "let_frequency": "count", "let_relation": "relation"},
         check=letter_frequency,
@@ -282,7 +282,7 @@ PUBLIC = (
         ),
         write=lambda a: "." + a["letter"] * some(a["let_relation"], a["let_frequency"]),
     ),
-    Kind(
+    ConstraintKind(
         id="language:response_language",
         args={"language": "text"},
         check=lambda text, a: is_language(text, a["language"]),
@@ -292,7 +292,7 @@ PUBLIC = (
         ),
         write=lambda a: SAMPLES[a["language"]],
     ),
-    Kind(
+    ConstraintKind(
         id="length_constraints:number_sentences",
         args={"num_sentences": "count", "relation": "relation"},
         check=lambda text, a: holds(count_sentences(text), a["relation"], a["num_sentences"]),
@@ -300,7 +300,7 @@ PUBLIC = (
         say=lambda a: f"Write {a['relation']} {a['num_sentences']} sentences.",
         write=lambda a: _repeated("It is so.", some(a["relation"], a["num_sentences"])),
     ),
-    Kind(
+    ConstraintKind(
         id="length_constraints:number_paragraphs",
         args={"num_paragraphs": "count"},
         check=has_paragraphs,
@@ -308,7 +308,7 @@ PUBLIC = (
         say=lambda a: f"Write {a['num_paragraphs']} paragraphs with the divider *** between them.",
         write=lambda a: "\n***\n".join(["A paragraph."] * a["num_paragraphs"]),
     ),
-    Kind(
+    ConstraintKind(
         id="length_constraints:number_words",
         args={"num_words": "count", "relation": "relation"},
         check=lambda text, a: holds(n_words(text), a["relation"], a["num_words"]),
@@ -316,7 +316,7 @@ PUBLIC = (
         say=lambda a: f"Write {a['relation']} {a['num_words']} words.",
         write=lambda a: filler(some(a["relation"], a["num_words"])) or "...",
     ),
-    Kind(
+    ConstraintKind(
         id="length_constraints:nth_paragraph_first_word",
         args={"num_paragraphs": "count", "nth_paragraph": "count", "first_word": "text"},
         check=first_word,
@@ -327,7 +327,7 @@ PUBLIC = (
         ),
         write=_write_first_word,
     ),
-    Kind(
+    ConstraintKind(
         id="detectable_content:number_placeholders",
         args={"num_placeholders": "count"},
         check=lambda text, a: n_placeholders(text) >= a["num_placeholders"],
@@ -337,7 +337,7 @@ PUBLIC = (
         ),
         write=lambda a: _repeated("[name]", a["num_placeholders"]),
     ),
-    Kind(
+    ConstraintKind(
         id="detectable_content:postscript",
         args={"postscript_marker": "text"},
         check=has_postscript,
@@ -345,7 +345,7 @@ PUBLIC = (
         say=lambda a: f"Add a postscript that begins with {a['postscript_marker']} at the end.",
         write=lambda a: f"Text.\n{a['postscript_marker']} and more",
     ),
-    Kind(
+    ConstraintKind(
         id="detectable_format:number_bullet_lists",
         args={"num_bullets": "count"},
         check=lambda text, a: n_bullets(text) == a["num_bullets"],
@@ -355,7 +355,7 @@ PUBLIC = (
         ),
         write=lambda a: "\n".join(["List:"] + ["* a point"] * a["num_bullets"]),
     ),
-    Kind(
+    ConstraintKind(
         id="detectable_format:constrained_response",
         args={},
         check=lambda text, a: any(option in text for option in OPTIONS),
@@ -363,7 +363,7 @@ PUBLIC = (
         say=lambda a: f"Answer with one of: {listed(list(OPTIONS))}.",
         write=lambda a: OPTIONS[0],
     ),
-    Kind(
+    ConstraintKind(
         id="detectable_format:number_highlighted_sections",
         args={"num_highlights": "count"},
         check=lambda text, a: n_highlights(text) >= a["num_highlights"],
@@ -371,7 +371,7 @@ PUBLIC = (
         say=lambda a: f"Highlight at least {a['num_highlights']} passages with stars, like *this*.",
         write=lambda a: _repeated("*word*", a["num_highlights"]),
     ),
-    Kind(
+    ConstraintKind(
         id="detectable_format:multiple_sections",
         args={"section_spliter": "text", "num_sections": "count"},
         check=has_sections,
@@ -387,7 +387,7 @@ PUBLIC = (
             ["Text"] + [f"{a['section_spliter']} {i + 1}\nText." for i in range(a["num_sections"])]
         ),
     ),
-    Kind(
+    ConstraintKind(
         id="detectable_format:json_format",
         args={},
         check=is_json,
@@ -395,7 +395,7 @@ PUBLIC = (
         say=lambda a: "The whole reply must be JSON; a fence of ``` around it is allowed.",
         write=lambda a: '```json\n{"a": [1, null]}\n```',
     ),
-    Kind(
+    ConstraintKind(
         id="detectable_format:title",
         args={},
         check=has_title,
@@ -403,7 +403,7 @@ PUBLIC = (
         say=lambda a: "Give the reply a title in double angular brackets, such as <<a title>>.",
         write=lambda a: "<<Rivers>>\nText.",
     ),
-    Kind(
+    ConstraintKind(
         id="combination:two_responses",
         args={},
         check=two_responses,
@@ -411,7 +411,7 @@ PUBLIC = (
         say=lambda a: "Give two different replies with six stars between them: ******",
         write=lambda a: "One reply.\n******\nAnother reply.",
     ),
-    Kind(
+    ConstraintKind(
         id="combination:repeat_prompt",
         args={"prompt_to_repeat": "text"},
         check=repeats_prompt,
@@ -419,7 +419,7 @@ PUBLIC = (
         say=lambda a: f'First repeat this word for word: "{a["prompt_to_repeat"]}" Then answer it.',
         write=lambda a: f"{a['prompt_to_repeat']}\n\nIt is so.",
     ),
-    Kind(
+    ConstraintKind(
         id="startend:end_checker",
         args={"end_phrase": "text"},
         check=ends_with,
@@ -427,7 +427,7 @@ PUBLIC = (
         say=lambda a: f'End with exactly "{a["end_phrase"]}" and write nothing behind it.',
         write=lambda a: f"Text. {a['end_phrase']}",
     ),
-    Kind(
+    ConstraintKind(
         id="startend:quotation",
         args={},
         check=is_quoted,
@@ -435,7 +435,7 @@ PUBLIC = (
         say=lambda a: "Put the whole reply in double quotation marks.",
         write=lambda a: '"Text."',
     ),
-    Kind(
+    ConstraintKind(
         id="change_case:capital_word_frequency",
         args={"capital_frequency": "count", "capital_relation": "relation"},
         check=capital_words,
@@ -445,7 +445,7 @@ PUBLIC = (
         ),
         write=lambda a: "text " + "LOUD " * some(a["capital_relation"], a["capital_frequency"]),
     ),
-    Kind(
+    ConstraintKind(
         id="change_case:english_capital",
         args={},
         check=english_capital,
@@ -453,7 +453,7 @@ PUBLIC = (
         say=lambda a: "Write the whole reply in English and in capital letters.",
         write=lambda a: ENGLISH.upper(),
     ),
-    Kind(
+    ConstraintKind(
         id="change_case:english_lowercase",
         args={},
         check=english_lowercase,
@@ -461,7 +461,7 @@ PUBLIC = (
         say=lambda a: "Write the whole reply in English and in lower-case letters.",
         write=lambda a: ENGLISH.lower(),
     ),
-    Kind(
+    ConstraintKind(
         id="punctuation:no_comma",
         args={},
         check=lambda text, a: "," not in text,
@@ -470,7 +470,7 @@ PUBLIC = (
         write=lambda a: "No such mark here.",
     ),
 )
-KEY_SENTENCES = Kind(
+KEY_SENTENCES = ConstraintKind(
     id="keywords:key_sentences",
     args={"key_sentences": "texts", "num_sentences": "count"},
     check=key_sentences,

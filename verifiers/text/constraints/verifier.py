@@ -23,7 +23,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.text.constraints.draw import KINDS
-from verigym.verifiers.text.constraints.kind import Kind
+from verigym.verifiers.text.constraints.kind import ConstraintKind
 
 MAX_CHARS = 1 << 20
 MAX_CONSTRAINTS = 64
@@ -96,7 +96,7 @@ def variants(text: str) -> list[str]:
     return [part for part in kept if part.strip()]
 
 
-def constraints_of(task: Task) -> list[tuple[Kind, dict[str, Any]]]:
+def constraints_of(task: Task) -> list[tuple[ConstraintKind, dict[str, Any]]]:
     """Return the kinds and arguments of a reference. Raises TaskError if they cannot be used."""
     reference = task.reference
     if not isinstance(reference, dict):
