@@ -12,8 +12,10 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.math.equations import polynomial, read_polynomial
+from verigym.envs.math.contest import integrals, series
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
+from verigym.envs.math.polynomials import polynomial, read_polynomial
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
 
@@ -27,15 +29,13 @@ LEVELS = {
     5: (3, _ALL, 6, 5),
     6: (4, _ALL[2:], 6, 3),
     7: (6, _ALL[2:], 30, 9),
-    8: (12, _ALL[2:], 99, 19),
-    9: (16, _ALL[2:], 999, 29),
-    10: (24, _ALL[2:], 9999, 49),
 }
 _PRODUCT = re.compile(r"\(([^()]*)\) \* (exp|sin|cos)(\((\d*)x\))")
 
 
 class Calculus(Worked):
-    """Slopes, derivatives, definite integrals and antiderivatives.
+    """Slopes, derivatives, definite integrals and antiderivatives; from level 7 on contest questions on
+    integrals, series, Taylor coefficients and differential equations.
 
     An antiderivative is fixed by its value at 0, and drawn first: the integrand is its derivative.
     """
@@ -43,6 +43,8 @@ class Calculus(Worked):
     id: ClassVar[str] = "verigym/math/calculus-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = integrals.KINDS + series.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

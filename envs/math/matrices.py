@@ -12,8 +12,8 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.envs.math.elimination import eliminate, substitute
-from verigym.envs.math.equations import whole_roots
 from verigym.envs.math.paper import Paper
+from verigym.envs.math.polynomials import whole_roots
 from verigym.envs.math.systems import determinant
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask

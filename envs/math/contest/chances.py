@@ -12,7 +12,7 @@ import numpy as np
 
 from verigym.envs.math.contest.exact import solve
 from verigym.envs.math.contest.kind import Kind, Problem, among, listed
-from verigym.envs.math.elimination import eliminate
+from verigym.envs.math.elimination import eliminate, solve_fractions
 from verigym.envs.math.paper import Paper
 
 _LETTERS = "ABCDEFGH"
@@ -85,35 +85,8 @@ def _solve_race(paper: Paper, numbers: list[int], text: str) -> Fraction:
                     total = paper.add_fractions(total, prices[word[:k]])
             row.append(total)
         rows.append([*row, Fraction(-1), Fraction(0)])
-    solved = _eliminate_fractions(paper, rows)
+    solved = solve_fractions(paper, rows)
     return solved[-1] if "expected" in text else solved[0]
-
-
-def _eliminate_fractions(paper: Paper, rows: list[list[Fraction]]) -> list[Fraction]:
-    """Solve a square system on paper; the right sides are the last column."""
-    n = len(rows)
-    for k in range(n):
-        pivot = next(i for i in range(k, n) if rows[i][k])
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        for i in range(k + 1, n):
-            if rows[i][k]:
-                share = paper.divide_fractions(rows[i][k], rows[k][k])
-                for j in range(k + 1, n + 1):
-                    if rows[k][j]:
-                        rows[i][j] = paper.subtract_fractions(
-                            rows[i][j], paper.multiply_fractions(share, rows[k][j])
-                        )
-                rows[i][k] = Fraction(0)
-    found = [Fraction(0)] * n
-    for k in reversed(range(n)):
-        left = rows[k][n]
-        for j in range(k + 1, n):
-            if rows[k][j] and found[j]:
-                left = paper.subtract_fractions(
-                    left, paper.multiply_fractions(rows[k][j], found[j])
-                )
-        found[k] = paper.divide_fractions(left, rows[k][k])
-    return found
 
 
 def markov_chain(rng: np.random.Generator, level: int) -> Problem:
