@@ -32,7 +32,7 @@ _CONTAINERS = (
 
 
 def diagnose() -> dict[str, Any]:
-    """Everything that `verigym sandbox doctor` says; JSON. Takes about a quarter of a second, and
+    """Return everything that `verigym sandbox doctor` says; JSON. Takes about a quarter of a second, and
     up to five where a Docker engine does not answer."""
     found = layers()
     name = tier(found)

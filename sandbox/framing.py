@@ -122,7 +122,7 @@ class FramedStream:
         return bytes(self._kept)
 
     def left(self) -> bytes:
-        """Data received after the end; it belongs to the next cell."""
+        """Return the data received after the end; it belongs to the next cell."""
         return bytes(self._rest) if self.end is not None else b""
 
     def _keep_left(self, data: bytes | bytearray) -> None:

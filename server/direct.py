@@ -20,7 +20,7 @@ Answering = Callable[[Request], Awaitable[Response]]
 
 
 def post(app: FastAPI, path: str, **documented: Any) -> Callable[[Answering], Answering]:
-    """As `app.post`, for a function that takes the request alone and gives the answer."""
+    """Register a route as `app.post` does, for a function that takes the request alone and gives the answer."""
 
     def add(answering: Answering) -> Answering:
         app.router.add_api_route(

@@ -34,7 +34,7 @@ _request: ContextVar[str] = ContextVar("verigym_request_id", default="")
 
 
 def with_id(id: str) -> None:
-    """Lines of this context, and of tasks and threads started from it, carry `id`."""
+    """Have lines of this context, and of tasks and threads started from it, carry `id`."""
     _request.set(id)
 
 

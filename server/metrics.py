@@ -85,7 +85,7 @@ class Metrics:
         self.registry.register(_Readings(self._readings))
 
     def read_from(self, reading: Reading) -> None:
-        """Also include `reading` in each request for metrics; it is called in a thread."""
+        """Include `reading` in each request for metrics, too; it is called in a thread."""
         self._readings.append(reading)
 
     def answered(self, method: str, route: str, status: int, seconds: float | None) -> None:

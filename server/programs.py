@@ -187,7 +187,7 @@ class ProgramService:
         )
 
     def checked(self, body: Any) -> Limits:
-        """Limits of a request. Raises Refusal for one above its cap."""
+        """Return the limits of a request. Raises Refusal for one above its cap."""
         with refusing("$.limits"):
             limits = wire.to_limits(body)
         for name, value in vars(limits).items():
@@ -305,7 +305,7 @@ class ProgramService:
 
 
 def most_at_once(settings: ServerSettings) -> int:
-    """Programs and sessions that the sandbox may have to run at once."""
+    """Return the programs and sessions that the sandbox may have to run at once."""
     return settings.sandbox_jobs + settings.sandbox_sessions + 1  # see turns.py
 
 
@@ -315,7 +315,7 @@ async def _first(*futures: asyncio.Future[Any]) -> None:
 
 @contextmanager
 def refusing(where: str = "$") -> Iterator[None]:
-    """Within the block, a RequestError becomes a Refusal that names `where`."""
+    """Turn a RequestError within the block into a Refusal that names `where`."""
     try:
         yield
     except RequestError as error:

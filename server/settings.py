@@ -331,11 +331,11 @@ class ServerSettings:
         )
 
     def verifier_ids(self) -> list[str]:
-        """Registered verifiers that `verifiers` chooses, sorted. ConfigError if a glob has none."""
+        """Return the registered verifiers that `verifiers` chooses, sorted. ConfigError if a glob has none."""
         return _chosen("verifier", self.verifiers, list_verifiers())
 
     def env_ids(self) -> list[str]:
-        """Full ids of the environments that `envs` chooses. ConfigError if a glob has none."""
+        """Return the full ids of the environments that `envs` chooses. ConfigError if a glob has none."""
         known = [id.removeprefix("verigym/") for id in list_envs()]
         return [f"verigym/{name}" for name in _chosen("environment", self.envs, known)]
 

@@ -17,7 +17,7 @@ _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_E
 
 
 def tracing_of(asked: bool) -> Tracing | None:
-    """Tracing where it was asked for, or where the environment names an endpoint; else None.
+    """Return tracing where it was asked for, or where the environment names an endpoint; else None.
 
     Raises ConfigError if it was asked for and OpenTelemetry is not installed.
     """

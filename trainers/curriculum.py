@@ -22,7 +22,7 @@ def sec_update(
     *,
     alpha: float = 0.5,
 ) -> Floats:
-    """Arm values after a step, [K]: (1 - alpha) Q + alpha * mean |A| on arms that were sampled.
+    """Return the arm values after a step, [K]: (1 - alpha) Q + alpha * mean |A| on arms that were sampled.
 
     Start from 0. Entries of `mean_abs_advantage` on arms not sampled are not read.
     Source: SEC, arXiv 2505.14970.
@@ -36,7 +36,7 @@ def sec_update(
 
 
 def softmax(score: npt.ArrayLike, *, tau: float = 1.0) -> Floats:
-    """Sampling probabilities proportional to exp(score / tau), [K]. SEC uses it with tau 1."""
+    """Return the sampling probabilities proportional to exp(score / tau), [K]. SEC uses it with tau 1."""
     if tau <= 0:
         raise ValueError(f"tau must be above 0, got {tau}")
     x = floats(score, "score") / tau
@@ -45,7 +45,7 @@ def softmax(score: npt.ArrayLike, *, tau: float = 1.0) -> Floats:
 
 
 def dump_ucb(mean_abs_advantage: npt.ArrayLike, count: npt.ArrayLike) -> Floats:
-    """Upper confidence bound per arm, [K]: L + sqrt(2 ln(n_total + 1) / (n + 1)).
+    """Return the upper confidence bound per arm, [K]: L + sqrt(2 ln(n_total + 1) / (n + 1)).
 
     L is the mean |A| in a window of the last 300 samples, `count` how often the arm was drawn.
     Source: DUMP, arXiv 2504.09710. Its code also feeds validation rewards in as advantages; do not.
@@ -58,12 +58,12 @@ def dump_ucb(mean_abs_advantage: npt.ArrayLike, count: npt.ArrayLike) -> Floats:
 def dump_probabilities(
     mean_abs_advantage: npt.ArrayLike, count: npt.ArrayLike, *, tau: float = 0.1
 ) -> Floats:
-    """Sampling probabilities of DUMP's arms, [K]."""
+    """Return the sampling probabilities of DUMP's arms, [K]."""
     return softmax(dump_ucb(mean_abs_advantage, count), tau=tau)
 
 
 def adcl_chunks(error_rate: npt.ArrayLike, *, chunks: int = 4) -> list[Ints]:
-    """Indices of tasks from easy to hard in chunks as equal as they come.
+    """Return the indices of tasks from easy to hard in chunks as equal as they come.
 
     Before each next chunk, measure the model's error rate on that chunk alone and sort it again.
     Source: ADCL, arXiv 2505.08364.
@@ -83,7 +83,7 @@ def dars_extra(
     n_max: int | None = None,
     with_std: bool = False,
 ) -> Ints:
-    """Extra rollouts per task, [K], after `n` first ones of which `accuracy` were right.
+    """Return the extra rollouts per task, [K], after `n` first ones of which `accuracy` were right.
 
     A task at or above one half gets none. Below, with signal S = 2a(1-a) per rollout and peak n/2
     (with deviations: 2 sqrt(a(1-a)) and n), `et` (equal treatment) gives ceil((peak - nS)/S), and

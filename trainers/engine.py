@@ -59,7 +59,7 @@ class Engine(ForwardEngine):
             self.reference = self._frozen_copy()
 
     def set_lr(self, lr: float) -> None:
-        """Learning rate of the next optimiser steps."""
+        """Set the learning rate of the next optimiser steps."""
         for group in self.optimizer.param_groups:
             group["lr"] = lr
 

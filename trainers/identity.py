@@ -13,7 +13,7 @@ from verigym.trainers.config import Config
 
 
 def identity(config: Config) -> str:
-    """Digest of all that decides the weights; what may change on resume is left out."""
+    """Return the digest of all that decides the weights; what may change on resume is left out."""
     tree = config.model_dump(mode="json")
     for section in ("limits", "checkpoint", "eval", "canary", "log", "workers"):
         del tree[section]

@@ -24,7 +24,7 @@ def total(episodes: Sequence[Episode], field: str) -> float:
 
 
 def by_difficulty(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Episodes and success rate for each difficulty."""
+    """Return the episodes and success rate for each difficulty."""
     return {
         name: {"n": part["episodes"], "success_rate": part["success_rate"]}
         for name, part in found["by_difficulty"].items()
@@ -58,7 +58,7 @@ def hacks(episodes: Sequence[Episode]) -> dict[str, float]:
 
 
 def signal(episodes: Sequence[Episode], credit: Sequence[Sequence[TurnCredit]]) -> dict[str, Any]:
-    """Groups that teach nothing, and how many visits the states had that were compared."""
+    """Return the groups that teach nothing, and how many visits the states had that were compared."""
     teaches: dict[str, bool] = {}
     rows_in: Counter[int] = Counter()
     for episode, earned in zip(episodes, credit, strict=True):
@@ -74,7 +74,7 @@ def signal(episodes: Sequence[Episode], credit: Sequence[Sequence[TurnCredit]]) 
 
 
 def generation_tokens(episodes: Sequence[Episode], computed: int) -> dict[str, int]:
-    """Number of tokens that the policy computed to play `episodes`, and of those that follow different
+    """Return the number of tokens that the policy computed to play `episodes`, and of those that follow different
     beginnings. The last token of a row is sampled, but not read."""
     rows = [row.ids[:-1] for episode in episodes for row in token_rows(episode.turns)]
     return {
@@ -84,7 +84,7 @@ def generation_tokens(episodes: Sequence[Episode], computed: int) -> dict[str, i
 
 
 def optimisation(stats: Sequence[StepStats]) -> dict[str, Any]:
-    """Means over the optimiser steps, weighed by their tokens; counts alone where there was none."""
+    """Return the means over the optimiser steps, weighed by their tokens; counts alone where there was none."""
     if not stats:
         return {"optimizer_steps": 0, "n_tokens": 0}
     weights = [s.n_tokens for s in stats]

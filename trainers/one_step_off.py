@@ -106,7 +106,7 @@ def dump_rollouts(played: Rollouts, tasks: Tasks) -> bytes:
 
 
 def load_rollouts(data: bytes, tasks: Tasks) -> Rollouts:
-    """Inverse of `dump_rollouts`."""
+    """Read what `dump_rollouts` returned."""
     found = msgspec.json.decode(data, type=_Saved)
     plans = {plain["id"]: tasks.from_plain(plain) for plain in found.plans}
     episodes = {episode.id: episode for episode in found.episodes}

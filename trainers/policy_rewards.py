@@ -44,7 +44,7 @@ class PlayedBatch:
 
 
 def entropy(read: PlayedBatch) -> Floats:
-    """Minus the sum of the entropies of all sampled tokens, [M].
+    """Return minus the sum of the entropies of all sampled tokens, [M].
 
     Source: EM-RL, arXiv 2505.15134 (its reward per token).
     """
@@ -52,7 +52,7 @@ def entropy(read: PlayedBatch) -> Floats:
 
 
 def confidence(read: PlayedBatch) -> Floats:
-    """Minus the mean entropy of the sampled tokens, [M].
+    """Return minus the mean entropy of the sampled tokens, [M].
 
     Source: RENT, arXiv 2505.22660.
     """
@@ -61,7 +61,7 @@ def confidence(read: PlayedBatch) -> Floats:
 
 
 def likelihood(read: PlayedBatch) -> Floats:
-    """Log-probability of all sampled tokens, [M].
+    """Return the log-probability of all sampled tokens, [M].
 
     Source: EM-RL, arXiv 2505.15134 (its reward per sequence).
     """
@@ -80,7 +80,7 @@ def likelihood(read: PlayedBatch) -> Floats:
 
 
 def reference_likelihood(read: PlayedBatch) -> Floats:
-    """Gain in mean probability of the reference's tokens by what the last reply says before its answer, [M].
+    """Return the gain in mean probability of the reference's tokens by what the last reply says before its answer, [M].
 
     clip(p(z) - p(), 0, 1), p(z) = mean over tokens of pi(y*_i | prompt, z, y*_<i): z is the reply up to its
     answer, y* the oracle's answer in its place. 0 without a reference, or if nothing precedes the answer.
@@ -108,7 +108,7 @@ def reference_likelihood(read: PlayedBatch) -> Floats:
 
 
 def calibration(read: PlayedBatch) -> Floats:
-    """Minus the squared distance of the stated confidence from success, [M]: -(q - correct)^2.
+    """Return minus the squared distance of the stated confidence from success, [M]: -(q - correct)^2.
 
     q is the number in the last reply's last `<confidence>` tag, from 0 to 1, or in percent; without one
     the reward is -1. Added to the environment's reward this is RLCR, arXiv 2507.16806.

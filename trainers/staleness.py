@@ -19,7 +19,7 @@ from verigym.trainers.config import Config
 def admission_capacity(
     *, version: int, accepted: int, running: int, batch: int, eta: int, max_concurrent: int
 ) -> int:
-    """Rollouts that may start now; none may when this is 0 or below.
+    """Return the rollouts that may start now; none may when this is 0 or below.
 
     `accepted` counts all finished and kept ones since the start, `running` those under way,
     `batch` the samples of a training step. `eta` is the versions allowed between start and
@@ -35,7 +35,7 @@ def admission_capacity(
 
 
 def staleness(train_version: int, oldest_token_version: int) -> int:
-    """Age of a sample in versions: that of its oldest token when it is trained on."""
+    """Return the age of a sample in versions: that of its oldest token when it is trained on."""
     return train_version - oldest_token_version
 
 

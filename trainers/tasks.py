@@ -113,7 +113,7 @@ class Tasks:
         return {"arm": self.arm_of(plan), **{name: getattr(plan, name) for name in names}}
 
     def from_plain(self, plain: Mapping[str, Any]) -> Plan:
-        """Inverse of `to_plain`."""
+        """Read what `to_plain` returned."""
         arm = self.arms[plain["arm"]]
         given = {name: value for name, value in plain.items() if name != "arm"}
         return Plan(

@@ -71,7 +71,7 @@ class TinkerLearner(Engine):
         """Keep the state of the server's optimiser: the protocol cannot reset it."""
 
     def set_lr(self, lr: float) -> None:
-        """Learning rate of the next optimiser steps."""
+        """Set the learning rate of the next optimiser steps."""
         self.lr = lr
 
     def logprobs(self, rows: Sequence[Row]) -> list[list[float]]:

@@ -29,7 +29,7 @@ KEYDOOR_WORDS = ("up", "down", "left", "right", "Keys: ", "none", "Legal actions
 
 
 def build_tokenizer(words: Sequence[str] = KEYDOOR_WORDS) -> PreTrainedTokenizerFast:
-    """A tokenizer of whole `words` and single printable ASCII characters; lossless on those."""
+    """Return a tokenizer of whole `words` and single printable ASCII characters; lossless on those."""
     special = [PAD, UNKNOWN, END, *(f"<|{role}|>" for role in ROLES)]
     vocabulary = {token: i for i, token in enumerate([*special, *words, *string.printable])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
@@ -53,7 +53,7 @@ def build_tokenizer(words: Sequence[str] = KEYDOOR_WORDS) -> PreTrainedTokenizer
 def build_model(
     n_tokens: int, *, seed: int, width: int = 192, layers: int = 2, end_id: int, pad_id: int
 ) -> LlamaForCausalLM:
-    """A Llama with random weights, 1.0 million parameters at the default size."""
+    """Return a Llama with random weights, 1.0 million parameters at the default size."""
     config = LlamaConfig(
         vocab_size=n_tokens,
         hidden_size=width,

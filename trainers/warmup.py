@@ -44,15 +44,15 @@ class Writer:
         return self.reader.role_of_results
 
     def tokenize(self, messages: Sequence[Message], tools: ToolSchemas | None = None) -> list[int]:
-        """As the model will read them."""
+        """Return the ids as the model will read them."""
         return self.reader.tokenize(messages, tools)
 
     def render(self, messages: Sequence[Message], tools: ToolSchemas | None = None) -> str:
-        """As the model's chat template does."""
+        """Return the text as the model's chat template does."""
         return self.reader.render(messages, tools)
 
     def encode(self, text: str) -> list[int]:
-        """As the model's tokenizer does."""
+        """Return the ids as the model's tokenizer does."""
         return self.reader.encode(text)
 
     def say(self, request: Request) -> str:
@@ -114,7 +114,7 @@ def demonstrate(
     encoding: Encoding,
     settings: Settings,
 ) -> list[Row]:
-    """Training rows of the demonstrator's play; episodes that fault give none."""
+    """Return the training rows of the demonstrator's play; episodes that fault give none."""
     return make_rows(list(play(plans, demonstrator, encoding, settings)))
 
 

@@ -205,7 +205,7 @@ class Delta(Composition):
 
 
 def clip_rewards(rewards: list[float], eta: float = 0.0) -> list[float]:
-    """Rewards of steps, each less `eta` and at most 0: more steps cannot add up to more.
+    """Return the rewards of steps, each less `eta` and at most 0: more steps cannot add up to more.
 
     Source: Gao et al. 2024, "On designing effective RL reward at training time for LLM reasoning",
     arXiv 2410.15115, the Clip mechanism.

@@ -73,7 +73,7 @@ class Child:
         return self.verifier.verify(task, submission)
 
     def plain(self) -> dict[str, JSON]:
-        """Everything that decides its verdicts, as plain data."""
+        """Return everything that decides its verdicts, as plain data."""
         return {
             "verifier": self.verifier.id,
             "version": self.verifier.version,

@@ -118,7 +118,7 @@ class Episode:
 
     @staticmethod
     def from_json(data: bytes | str) -> Episode:
-        """Inverse of `to_json`. Raises RequestError on malformed input."""
+        """Read what `to_json` returned. Raises RequestError on malformed input."""
         try:
             return msgspec.json.decode(data, type=Episode)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

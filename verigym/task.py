@@ -57,7 +57,7 @@ class Task(_Digested):
 
     @staticmethod
     def from_json(data: bytes | str) -> Task:
-        """Inverse of `to_json`. Raises RequestError on malformed input."""
+        """Read what `to_json` returned. Raises RequestError on malformed input."""
         try:
             # Made once more: what msgspec leaves at its default would be missing where it is written.
             return replace(msgspec.json.decode(data, type=Task))

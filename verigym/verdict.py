@@ -94,7 +94,7 @@ class Verdict:
 
     @staticmethod
     def from_json(data: bytes | str) -> Verdict:
-        """Inverse of `to_json`. Raises RequestError on malformed input."""
+        """Read what `to_json` returned. Raises RequestError on malformed input."""
         try:
             return msgspec.json.decode(data, type=Verdict)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

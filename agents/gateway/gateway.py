@@ -157,7 +157,7 @@ class Gateway:
         return True
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """HarnessRun `work` on the gateway's event loop, and return its result."""
+        """Run `work` on the gateway's event loop, and return its result."""
         if self._loop is None or self._loop.is_closed():
             work.close()
             raise SandboxError("the gateway is closed")

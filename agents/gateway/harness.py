@@ -124,7 +124,7 @@ def _filled(part: str, values: Mapping[str, str]) -> str:
 
 
 def run_harness(harness: Harness, run: HarnessRun, stop: threading.Event) -> HarnessEnd:
-    """HarnessRun the program once, and return when nothing of it runs any more.
+    """Run the program once, and return when nothing of it runs any more.
 
     Raises SandboxError if it cannot be started. `stop` kills it.
     """
@@ -166,7 +166,7 @@ def run_harness(harness: Harness, run: HarnessRun, stop: threading.Event) -> Har
 def run_in_sandbox(
     harness: Harness, run: HarnessRun, sandbox: Sandbox, stop: threading.Event
 ) -> HarnessEnd:
-    """HarnessRun the program as a job with the host's network, which it needs for the gateway."""
+    """Run the program as a job with the host's network, which it needs for the gateway."""
     files = {}
     for name in harness.files:
         try:

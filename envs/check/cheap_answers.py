@@ -198,7 +198,7 @@ def constants(form: Form, right: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def given_wrong(prompt: str) -> list[str]:
-    """Programs and queries that a prompt shows: to be mended or made faster, never the answer."""
+    """Return the programs and queries that a prompt shows: to be mended or made faster, never the answer."""
     return [block.body for block in fenced(prompt) if len(block.body.split()) > 3][:2]
 
 
@@ -228,7 +228,7 @@ def inputs_of_constants(form: Form, right: str, prompt: str) -> dict[str, str]:
 
 
 def wrappings(form: Form, answer: str, prompt: str = "") -> dict[str, str]:
-    """Answers that mean the same as `answer`, by name: a verifier that refuses it must refuse these.
+    """Return the answers that mean the same as `answer`, by name: a verifier that refuses it must refuse these.
 
     Those of a query also speak of the tables in `prompt`, so as to change the databases that it is run on.
     """

@@ -60,7 +60,7 @@ class Tally:
 
 
 def play(env: Env[Any], seeds: range) -> Iterator[Played]:
-    """Tasks of all difficulties in turn, each solved once."""
+    """Yield tasks of all difficulties in turn, each solved once."""
     for seed in seeds:
         difficulty = env.difficulties[seed % len(env.difficulties)]
         observation, _ = env.reset(seed=seed, options={"difficulty": difficulty})
@@ -80,7 +80,7 @@ def play(env: Env[Any], seeds: range) -> Iterator[Played]:
 def cheap_replies(
     one: Played, alike: list[Played], chance: float, guess: float
 ) -> Iterator[tuple[str, list[str], float]]:
-    """Names of cheap answers, replies of which the best counts, and what a guess earns."""
+    """Return the names of cheap answers, replies of which the best counts, and what a guess earns."""
     same, program = squeezed(one.right), is_program(one.form, one.right)
     restated = {"": given_wrong(one.prompt)} if program else restatements(one.prompt)
     ways = {f"restating{how}": spans for how, spans in restated.items()}

@@ -103,7 +103,7 @@ def plan(env: Env[Any]) -> tuple[list[str], float]:
 
 
 def bounded(env: Env[Any], turns: int) -> None:
-    """Raises Broken if an episode has gone on for `MOST_TURNS`: no law plays longer ones."""
+    """Raise Broken if an episode has gone on for `MOST_TURNS`: no law plays longer ones."""
     if turns >= MOST_TURNS:
         raise Broken(
             f"{env.task.id} has not ended after {turns} turns, of {env.turns_allowed(env.task)} allowed; "

@@ -24,7 +24,7 @@ _LISTS = (
 def tricks(
     env: Env[Any], observation: str, legal: Sequence[str] | None
 ) -> dict[str, dict[str, str]]:
-    """Names and replies of the tricks for the current task, by policy; none may be paid."""
+    """Return the names and replies of the tricks for the current task, by policy; none may be paid."""
     known = env.candidates(env.task)
     listed = {f"a list of answers {i + 1}": text for i, text in enumerate(_LISTS)}
     if legal and len(legal) > 1:
@@ -49,7 +49,7 @@ def tricks(
 
 
 def lists_with(right: str, others: list[str]) -> dict[str, str]:
-    """Lists of answers to other tasks with the right one among them, not first and not last."""
+    """Return the lists of answers to other tasks with the right one among them, not first and not last."""
     wrong = [other for other in others if other != right]
     if len(wrong) < 2:
         return {}

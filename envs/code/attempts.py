@@ -69,7 +69,7 @@ class Attempts(Env[Attempt]):
 
     @abstractmethod
     def solution(self, reference: Mapping[str, Any]) -> str:
-        """Right program in Python, from the hidden reference; "" if none is known."""
+        """Return the right program in Python, from the hidden reference; "" if none is known."""
 
     @override
     def initial(self, task: Task) -> Attempt:
@@ -127,7 +127,7 @@ class Attempts(Env[Attempt]):
 
     @override
     def solve(self, state: Attempt) -> str:
-        """Raises RequestError for a task made elsewhere, or of another language."""
+        """Return the solution. Raises RequestError for a task made elsewhere, or of another language."""
         if not state.solution:
             raise RequestError("no solution is known for a task that was not generated here")
         if state.language != "python":

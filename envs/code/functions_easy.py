@@ -98,7 +98,7 @@ def price_text(rng: np.random.Generator) -> WantedFunction:
 
 
 def one_of_numbers(rng: np.random.Generator, numbers: list[int]) -> int:
-    """One of `numbers`."""
+    """Draw one of `numbers`."""
     return numbers[whole(rng, 0, len(numbers) - 1)]
 
 

@@ -71,7 +71,7 @@ class GridWalk(ProblemFamily):
 
     @override
     def answer(self, p: Params, stdin: str) -> str:
-        """Layer by layer, sets of cell and walls entered."""
+        """Go on layer by layer through sets of cell and walls entered."""
         head, *grid = stdin.split("\n")[:-1]
         h, w, r, c = map(int, head.split())
         layer = {(0, 0, 0)}

@@ -39,12 +39,12 @@ class DrawnModule:
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
-    """A number from `low` to `high`, both included."""
+    """Draw a number from `low` to `high`, both included."""
     return int(rng.integers(low, high + 1))
 
 
 def pick(rng: np.random.Generator, choices: Sequence[str]) -> str:
-    """One of `choices`."""
+    """Draw one of `choices`."""
     return choices[int(rng.integers(len(choices)))]
 
 
@@ -84,7 +84,7 @@ def gates(rng: np.random.Generator) -> DrawnModule:
 
 
 def truth(rng: np.random.Generator) -> DrawnModule:
-    """A truth table."""
+    """Draw a truth table."""
     ones = sorted(int(n) for n in rng.permutation(8)[: whole(rng, 2, 5)])
     table = sum(1 << n for n in ones)
     return DrawnModule(
@@ -98,7 +98,7 @@ def truth(rng: np.random.Generator) -> DrawnModule:
 
 
 def mux(rng: np.random.Generator) -> DrawnModule:
-    """A multiplexer whose last choices are missing."""
+    """Draw a multiplexer whose last choices are missing."""
     count, width = whole(rng, 3, 6), whole(rng, 2, 12)
     other = whole(rng, 0, (1 << width) - 1)
     bits = 2 if count < 4 else 3
@@ -116,7 +116,7 @@ def mux(rng: np.random.Generator) -> DrawnModule:
 
 
 def parity(rng: np.random.Generator) -> DrawnModule:
-    """Parity and the number of ones."""
+    """Draw a module for parity and the number of ones."""
     width, odd = whole(rng, 4, 16), whole(rng, 0, 1)
     kind = "odd" if odd else "even"
     bits = width.bit_length()
@@ -137,7 +137,7 @@ def parity(rng: np.random.Generator) -> DrawnModule:
 
 
 def adder(rng: np.random.Generator) -> DrawnModule:
-    """An adder or a subtracter."""
+    """Draw an adder or a subtracter."""
     width, minus = whole(rng, 3, 16), bool(rng.integers(2))
     mask = (1 << width) - 1
 
@@ -163,7 +163,7 @@ def adder(rng: np.random.Generator) -> DrawnModule:
 
 
 def decoder(rng: np.random.Generator) -> DrawnModule:
-    """A decoder, with outputs that are active high or low."""
+    """Draw a decoder, with outputs that are active high or low."""
     bits, low = whole(rng, 2, 4), bool(rng.integers(2))
     width = 1 << bits
     full = (1 << width) - 1
@@ -185,7 +185,7 @@ def decoder(rng: np.random.Generator) -> DrawnModule:
 
 
 def gray(rng: np.random.Generator) -> DrawnModule:
-    """Gray code, either way."""
+    """Draw a converter of Gray code, either way."""
     width, back = whole(rng, 4, 14), bool(rng.integers(2))
 
     def model(given: Sequence[int]) -> list[int]:
@@ -215,7 +215,7 @@ def gray(rng: np.random.Generator) -> DrawnModule:
 
 
 def priority(rng: np.random.Generator) -> DrawnModule:
-    """A priority encoder."""
+    """Draw a priority encoder."""
     width, highest = whole(rng, 5, 16), bool(rng.integers(2))
     bits = (width - 1).bit_length()
     order = range(width) if highest else range(width - 1, -1, -1)
@@ -239,7 +239,7 @@ def priority(rng: np.random.Generator) -> DrawnModule:
 
 
 def rotate(rng: np.random.Generator) -> DrawnModule:
-    """A rotation by a number of places."""
+    """Draw a rotation by a number of places."""
     bits = whole(rng, 2, 4)
     width, left = 1 << bits, bool(rng.integers(2))
     mask = (1 << width) - 1
@@ -262,7 +262,7 @@ def rotate(rng: np.random.Generator) -> DrawnModule:
 
 
 def compare(rng: np.random.Generator) -> DrawnModule:
-    """A comparison of two numbers, with or without a sign."""
+    """Draw a comparison of two numbers, with or without a sign."""
     width, signed = whole(rng, 4, 12), bool(rng.integers(2))
     half = 1 << width - 1
 
@@ -283,7 +283,7 @@ def compare(rng: np.random.Generator) -> DrawnModule:
 
 
 def edges(rng: np.random.Generator) -> DrawnModule:
-    """A detector of edges."""
+    """Draw a detector of edges."""
     kind = pick(rng, ("rising", "falling", "any"))
     width = whole(rng, 1, 8)
     logic = {"rising": "a & ~last", "falling": "~a & last", "any": "a ^ last"}[kind]

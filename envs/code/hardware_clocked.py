@@ -11,7 +11,7 @@ from verigym.envs.code.program_files import fill_logic
 
 
 def counter(rng: np.random.Generator) -> DrawnModule:
-    """A counter that wraps at a number of its own."""
+    """Draw a counter that wraps at a number of its own."""
     top = whole(rng, 5, 40)
     start = whole(rng, 0, 4)
     down = bool(rng.integers(2))
@@ -42,7 +42,7 @@ def counter(rng: np.random.Generator) -> DrawnModule:
 
 
 def shifter(rng: np.random.Generator) -> DrawnModule:
-    """A shift register that can be loaded."""
+    """Draw a shift register that can be loaded."""
     width, left = whole(rng, 4, 12), bool(rng.integers(2))
     loads_first = bool(rng.integers(2))
     mask = (1 << width) - 1
@@ -95,7 +95,7 @@ _OPERATIONS = (
 
 
 def alu(rng: np.random.Generator) -> DrawnModule:
-    """An arithmetic unit with operations in a drawn order."""
+    """Draw an arithmetic unit with operations in a drawn order."""
     width = whole(rng, 4, 16)
     chosen = [int(n) for n in rng.permutation(len(_OPERATIONS))[:6]]
     mask, high = (1 << width) - 1, 1 << width - 1
@@ -124,7 +124,7 @@ def alu(rng: np.random.Generator) -> DrawnModule:
 
 
 def detector(rng: np.random.Generator) -> DrawnModule:
-    """A detector of a bit pattern in a stream."""
+    """Draw a detector of a bit pattern in a stream."""
     size = whole(rng, 4, 6)
     pattern = whole(rng, 1, (1 << size) - 2)
     overlap = bool(rng.integers(2))
@@ -179,7 +179,7 @@ def detector(rng: np.random.Generator) -> DrawnModule:
 
 
 def lfsr(rng: np.random.Generator) -> DrawnModule:
-    """A feedback shift register with drawn taps."""
+    """Draw a feedback shift register with drawn taps."""
     width = whole(rng, 5, 12)
     taps = sorted({width - 1, *(int(n) for n in rng.permutation(width - 1)[: whole(rng, 1, 3)])})
     first = whole(rng, 1, (1 << width) - 1)
@@ -209,7 +209,7 @@ def lfsr(rng: np.random.Generator) -> DrawnModule:
 
 
 def accumulator(rng: np.random.Generator) -> DrawnModule:
-    """An accumulator that stops at the ends of its range."""
+    """Draw an accumulator that stops at the ends of its range."""
     width = whole(rng, 6, 10)
     top = (1 << width - 1) - 1 - whole(rng, 0, 3)
     bottom = -(1 << width - 1) + whole(rng, 0, 3)
@@ -246,7 +246,7 @@ def accumulator(rng: np.random.Generator) -> DrawnModule:
 
 
 def machine(rng: np.random.Generator) -> DrawnModule:
-    """A Moore machine with a drawn table."""
+    """Draw a Moore machine with a drawn table."""
     count = whole(rng, 4, 6)
     table = rng.integers(count, size=(count, 2)).tolist()
     # Every state is reached: input 1 goes round.
@@ -282,7 +282,7 @@ def machine(rng: np.random.Generator) -> DrawnModule:
 
 
 def fifo(rng: np.random.Generator) -> DrawnModule:
-    """A queue of four words."""
+    """Draw a queue of four words."""
     width = whole(rng, 3, 12)
     both = pick(rng, ("pop", "both"))
     empty_value = whole(rng, 0, (1 << width) - 1)

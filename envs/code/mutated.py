@@ -46,7 +46,7 @@ class Mutated:
         return filled(self.says, self._all(numbers))
 
     def program(self, numbers: dict[str, int], change: int | None = None) -> str:
-        """The right source, or that with the change of a given number, ready to run."""
+        """Return the right source, or that with the change of a given number, ready to run."""
         text = self.body
         if change is not None:
             old, new, _ = self.changes[change]
@@ -55,7 +55,7 @@ class Mutated:
         return filled(head + text, self._all(numbers))
 
     def telling(self, numbers: dict[str, int], change: int) -> list[Any]:
-        """Arguments on which a change shows."""
+        """Return the arguments on which a change shows."""
         return self.changes[change][2](**numbers)
 
     def _all(self, numbers: dict[str, int]) -> dict[str, int]:
@@ -63,12 +63,12 @@ class Mutated:
 
 
 def whole(low: int, high: int) -> Bound:
-    """A whole number."""
+    """Draw a whole number."""
     return {"kind": "int", "low": low, "high": high}
 
 
 def several(most: int, low: int, high: int, least: int = 0) -> Bound:
-    """A list of whole numbers."""
+    """Draw a list of whole numbers."""
     return {"kind": "list", "low": least, "high": most, "of": whole(low, high)}
 
 

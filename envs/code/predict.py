@@ -53,7 +53,7 @@ class Predict(Question):
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        """Draws on until the value is neither short nor long, nor stands in the prompt."""
+        """Draw until the value is neither short nor long, nor stands in the prompt."""
         while True:
             program = draw_program(rng, *LEVELS[level])
             essence = [program.source, program.call]

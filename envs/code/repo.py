@@ -90,7 +90,7 @@ class Repo(Env[Looking]):
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        """Draws on until each mistake shows in some hidden call."""
+        """Draw until each mistake shows in some hidden call."""
         while True:
             plan = _Plan.draw(rng, level)
             if not self.wants(plan.essence()):
@@ -171,7 +171,7 @@ class Repo(Env[Looking]):
 
     @override
     def solve(self, state: Looking) -> str:
-        """The patch, as a unified diff."""
+        """Return the patch, as a unified diff."""
         reference: Any = self.task.reference
         if "fixed" not in reference:
             raise TaskError("no solution is known for a task that was not generated here")

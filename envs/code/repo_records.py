@@ -24,7 +24,7 @@ _DRAWN = 6
 def calls(
     rng: np.random.Generator, numbers: tuple[Mapping[str, int], ...]
 ) -> Iterator[list[dict[str, Any]]]:
-    """Lists of 1 to 12 records without end, for parts with these numbers.
+    """Return the lists of 1 to 12 records without end, for parts with these numbers.
 
     Half of the days and amounts lie at or beside a number of some part, or a week's end, or where a fee
     is just another, half of these at the call's own such place; a third of the records follow one before:

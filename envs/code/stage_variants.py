@@ -44,7 +44,7 @@ def variants(stage: Stage) -> Variants:
 
 
 def one_off(source: str, names: tuple[str, ...] = ()) -> Iterator[str]:
-    """`source` with each of its numbers, and of the names that stand for numbers, one less and one more."""
+    """Return `source` with each of its numbers, and of the names that stand for numbers, one less and one more."""
     lines = source.split("\n")
     for node in ast.walk(ast.parse(source)):
         number = isinstance(node, ast.Constant) and type(node.value) is int

@@ -179,7 +179,7 @@ def _example(
 
 
 def problems_of(reference: JSON) -> list[tuple[str, Params]]:
-    """Families and parameters of a reference; an empty family for a task from elsewhere."""
+    """Return the families and parameters of a reference; an empty family for a task from elsewhere."""
     found = as_object(reference)
     parts = found.get("parts", [[found.get("family", ""), found.get("params", {})]])
     for part in parts:

@@ -71,7 +71,7 @@ def echoes(prompt: str) -> Iterator[str]:
 
 
 def wrong_answers(right: str) -> dict[str, str]:
-    """Answers that are wrong because `right` is right, by how they were made."""
+    """Return the answers that are wrong because `right` is right, by how they were made."""
     made = {
         "denied": f"not {right}",
         "doubted": f"{right} or not",

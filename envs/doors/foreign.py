@@ -51,7 +51,7 @@ class AnyText(Text):
         super().__init__(most, min_length=0, charset=CHARSET)
 
     def contains(self, x: object) -> bool:
-        """Any text that is not too long."""
+        """Return True for any text that is not too long."""
         return isinstance(x, str) and len(x) <= self.max_length
 
 

@@ -177,7 +177,7 @@ def count_solving(words: int, links: list[PairClue], houses: int) -> int:
 def clues_for(
     draws: list[float], places: list[int], houses: int, direct: float
 ) -> list[PairClue] | None:
-    """Clues that leave one solution, of which none can be spared; None if the draws do not suffice.
+    """Return the clues that leave one solution, of which none can be spared; None if the draws do not suffice.
 
     `places` is the house of each word, from 0. Three `draws` make a true clue; `direct` is the share of
     those about a word and a house. Clues that tell nothing new are passed over.

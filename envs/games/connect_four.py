@@ -57,7 +57,7 @@ class ConnectFour(Duel):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """Games of random but not careless moves, until a position fits."""
+        """Play games of random but not careless moves, until a position fits."""
         opponent, moves = LEVELS[level]
         rows = rows_of(_won_position(rng, moves))
         reference = {
@@ -110,7 +110,7 @@ class ConnectFour(Duel):
 
     @override
     def best(self, board: DuelState) -> str | None:
-        """The shortest win that can be forced."""
+        """Return the shortest win that can be forced."""
         cell = winning_cell(*pair(board), FAR)
         return _column(cell) if cell else None
 

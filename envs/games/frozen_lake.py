@@ -45,7 +45,7 @@ class FrozenLake(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """Drawn until the shortest way has the length of the level."""
+        """Draw until the shortest way has the length of the level."""
         size, holes, lengths = SIZES[level]
         while True:
             cells = np.where(rng.random((size, size)) < holes, "H", "F")
@@ -73,7 +73,7 @@ class FrozenLake(ReplayedGame):
 
     @override
     def moves(self, board: LakeState) -> list[str]:
-        """The moves that stay on the lake."""
+        """Return the moves that stay on the lake."""
         return [name for name, _ in _steps(board)]
 
     @override

@@ -40,7 +40,7 @@ class Hanoi(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """Disks on random pegs; few enough moves, and not too few."""
+        """Draw disks on random pegs; few enough moves, and not too few."""
         disks, lengths = SIZES[level]
         while True:
             places = [int(p) for p in rng.integers(0, 3, disks)]

@@ -81,7 +81,7 @@ class HomeDraws:
 
 
 def furnished(draws: HomeDraws, rooms: list[str]) -> list[list[Any]]:
-    """Places in the rooms: name, room, and whether it opens. Kinds are numbered through the house."""
+    """Return the places in the rooms: name, room, and whether it opens. Kinds are numbered through the house."""
     places = []
     counts: dict[str, int] = {}
     for room in rooms:

@@ -128,12 +128,12 @@ class KeyDoor(Env[Walk]):
         return list(state.moves)
 
     def key(self, state: Walk) -> JSON:
-        """Position, keys and opened doors; the level is in the task's content."""
+        """Return the position, keys and opened doors; the level is in the task's content."""
         place = state.place
         return [place.row, place.column, sorted(place.keys), sorted(place.opened)]
 
     def legal_actions(self, state: Walk) -> list[str]:
-        """Moves that are not blocked."""
+        """Return the moves that are not blocked."""
         return [m for m in MOVES if state.level.move(state.place, m) != state.place]
 
     def work(self, state: Walk) -> int:
@@ -141,7 +141,7 @@ class KeyDoor(Env[Walk]):
         return 1 if state.moves else count_tried(state.place, *_ways_in(state.level))
 
     def solve(self, state: Walk) -> str:
-        """First move of a shortest way to the goal."""
+        """Return the first move of a shortest way to the goal."""
         level, place = state.level, state.place
         known = _known(level)
         if place not in known:

@@ -42,7 +42,7 @@ class Lights(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """Presses of different lights, from all off."""
+        """Draw presses of different lights, from all off."""
         size, presses = SIZES[level]
         rules = RULES["lights"]
         while True:

@@ -91,7 +91,7 @@ class Merging(ReplayedGame):
 
     @override
     def best(self, board: MergingBoard) -> str | None:
-        """Looks three pushes ahead; new tiles are known to it."""
+        """Look three pushes ahead; new tiles are known."""
         return _ahead(board, _DEPTH)[1]
 
     @override

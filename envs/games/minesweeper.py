@@ -54,7 +54,7 @@ class Minesweeper(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """Drawn until reasoning from the first cell opens all."""
+        """Draw until reasoning from the first cell opens all."""
         height, width, count = SIZES[level]
         while True:
             for at, *shares in rng.random((_AT_ONCE, count + 1)).tolist():

@@ -13,7 +13,7 @@ from verigym.verifiers.games.minesweeper import GAP, Field, Opened, around, some
 
 
 def proved(field: Field, cells: int, known: int) -> tuple[int, int]:
-    """Hidden cells that hold no mine, and `known` with the mines that were found on the way.
+    """Return the hidden cells that hold no mine, and `known` with the mines that were found on the way.
 
     By each number alone, by pairs of numbers at most two cells apart, and by the number of mines; as far
     as the first of them leads to free cells. `cells` are open, `known` are mines proved before.

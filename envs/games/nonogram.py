@@ -44,7 +44,7 @@ class Nonogram(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """The runs of a random picture."""
+        """Draw the runs of a random picture."""
         size, share = SIZES[level]
         grid = np.where(rng.random((size, size)) < share, "#", ".")
         grid[0, 0] = "#"  # an empty picture would be won at once
@@ -79,7 +79,7 @@ class Nonogram(ReplayedGame):
 
     @override
     def best(self, board: Picture) -> str | None:
-        """The first cell that differs from the solution."""
+        """Return the first cell that differs from the solution."""
         for row, (line, solved) in enumerate(
             zip(board.rows, _solved(board.across, board.down), strict=True), 1
         ):

@@ -50,7 +50,7 @@ class Sliding(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """A walk away from the goal that never turns back, so that there is a way."""
+        """Walk away from the goal without ever turning back, so that there is a way."""
         height, width, steps = SIZES[level]
         tiles = (*range(1, height * width), 0)
         while True:

@@ -76,7 +76,7 @@ class Sudoku(ReplayedGame):
 
     @override
     def best(self, board: Grid) -> str | None:
-        """The first cell that differs from the solution."""
+        """Return the first cell that differs from the solution."""
         n = board.box[0] * board.box[1]
         for place, number in enumerate(_solved(board.given, board.box)):
             if board.numbers[place] != number:

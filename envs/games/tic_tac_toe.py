@@ -57,7 +57,7 @@ class TicTacToe(Duel):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """Drawn until there is a way to the goal against this opponent."""
+        """Draw until there is a way to the goal against this opponent."""
         opponent, goal = LEVELS[level]
         while True:
             board = _some_moves(rng, 4 if level % 2 else 3 + int(rng.integers(2)), "OX")

@@ -141,7 +141,7 @@ class Zebra(Question):
 
     @override
     def candidates(self, task: Task) -> list[str]:
-        """Every word in every house."""
+        """Return every word in every house."""
         assert isinstance(task.reference, dict)
         solution: Any = task.reference["solution"]
         return [f"{word} {house}" for house in set(solution.values()) for word in solution]

@@ -70,7 +70,7 @@ class Arithmetic(Worked):
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:
-        """Joins random neighbours until one tree is left."""
+        """Join random neighbours until one tree is left."""
         settings = LEVELS[level]
         count = int(rng.integers(settings.operations.start, settings.operations.stop))
         trees = [Tree(int(n)) for n in rng.integers(1, settings.largest, count + 1, endpoint=True)]

@@ -133,7 +133,7 @@ class Countdown(Env[CountdownState]):
 
     @override
     def solve(self, state: CountdownState) -> str:
-        """A search; tens of milliseconds at the hardest."""
+        """Search for an expression; tens of milliseconds at the hardest."""
         return f"<answer>{solution(state.numbers, state.target)}</answer>"
 
 

@@ -95,7 +95,7 @@ def committees(rng: np.random.Generator, size: int, more: int) -> Count:
 
 
 def lattice_paths(rng: np.random.Generator, size: int, more: int) -> Count:
-    """Right and up, past a blocked point."""
+    """Draw paths right and up, past a blocked point."""
     across, up = (int(rng.integers(2 + 2 * more, size + 1)) for _ in range(2))
     while True:
         x, y = int(rng.integers(0, across + 1)), int(rng.integers(0, up + 1))
@@ -146,7 +146,7 @@ def dice_sum(rng: np.random.Generator, size: int, more: int) -> Count:
 
 
 def urn(rng: np.random.Generator, size: int, more: int) -> Count:
-    """Probability of a given number of red balls, drawn without replacement."""
+    """Draw an urn: the probability of a given number of red balls, drawn without replacement."""
     red, blue = (int(rng.integers(2 + 2 * more, size + 1)) for _ in range(2))
     drawn = int(rng.integers(2 + 2 * more, min(4 + 2 * more, red + blue - 1) + 1))
     wanted = int(rng.integers(max(0, drawn - blue), min(red, drawn) + 1))
@@ -160,7 +160,7 @@ def urn(rng: np.random.Generator, size: int, more: int) -> Count:
 
 
 def bayes(rng: np.random.Generator, size: int, more: int) -> Count:
-    """Probability that a ball came from the first of some bags."""
+    """Draw bags: the probability that a ball came from the first of them."""
     bags = [tuple(int(n) for n in rng.integers(1, size + 1, 2)) for _ in range(2 + more)]
     chances = [Fraction(white, white + black) for white, black in bags]
     holds = " ".join(

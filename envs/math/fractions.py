@@ -73,7 +73,7 @@ def _fraction(rng: np.random.Generator, size: int) -> Fraction:
 
 
 def sum_or_difference(rng: np.random.Generator, size: int, terms: int) -> Drawn:
-    """Fractions added or subtracted."""
+    """Draw fractions to be added or subtracted."""
     value, *others = (_fraction(rng, size) for _ in range(terms))
     text = str(value)
     for other in others:
@@ -84,7 +84,7 @@ def sum_or_difference(rng: np.random.Generator, size: int, terms: int) -> Drawn:
 
 
 def product_or_quotient(rng: np.random.Generator, size: int, terms: int) -> Drawn:
-    """Fractions multiplied, or divided and multiplied in turn."""
+    """Draw fractions to be multiplied, or divided and multiplied in turn."""
     value, *others = (_fraction(rng, size) for _ in range(terms))
     if rng.integers(2):
         text = " of ".join(map(str, [value, *others]))
@@ -128,7 +128,7 @@ def changed_by_percent(rng: np.random.Generator, size: int, terms: int) -> Drawn
 
 
 def nested(rng: np.random.Generator, size: int, terms: int) -> Drawn:
-    """(a + b + ...) / (c - d - ...), with no division by 0."""
+    """Draw (a + b + ...) / (c - d - ...), with no division by 0."""
     above = [_fraction(rng, size) for _ in range(terms)]
     below = [_fraction(rng, size) for _ in range(terms)]
     while below[0] == sum(below[1:]):

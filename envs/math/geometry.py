@@ -71,14 +71,14 @@ def _points(rng: np.random.Generator, size: int, count: int) -> list[Point]:
 
 
 def midpoint(rng: np.random.Generator, size: int) -> Drawn:
-    """Midpoint of two points."""
+    """Draw two points, and ask for their midpoint."""
     a, b = _points(rng, size, 2)
     text = f"What is the midpoint of {a} and {b}? Give it as a pair (x, y)."
     return text, [a, b], f"({Fraction(a[0] + b[0], 2)}, {Fraction(a[1] + b[1], 2)})"
 
 
 def distance(rng: np.random.Generator, size: int) -> Drawn:
-    """Distance between two points, as a root."""
+    """Draw two points, and ask for their distance, as a root."""
     a, b = _points(rng, size, 2)
     square = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
     text = (
@@ -89,14 +89,14 @@ def distance(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def triangle_area(rng: np.random.Generator, size: int) -> Drawn:
-    """Area of a triangle, from its corners."""
+    """Draw a triangle, and ask for its area."""
     a, b, c = _points(rng, size, 3)
     text = f"What is the area of the triangle with vertices {a}, {b} and {c}?"
     return text, [a, b, c], str(Fraction(abs(twice_area([a, b, c])), 2))
 
 
 def slope_and_intercept(rng: np.random.Generator, size: int) -> Drawn:
-    """Slope and intercept of the line through two points."""
+    """Draw two points, and ask for slope and intercept of the line through them."""
     while True:
         a, b = _points(rng, size, 2)
         if a[0] != b[0]:
@@ -107,7 +107,7 @@ def slope_and_intercept(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def crossing(rng: np.random.Generator, size: int) -> Drawn:
-    """Intersection of two lines, each through two points."""
+    """Draw two lines, each through two points, and ask for their intersection."""
     while True:
         a, b, c, d = _points(rng, size, 4)
         across = (b[0] - a[0]) * (d[1] - c[1]) - (b[1] - a[1]) * (d[0] - c[0])
@@ -122,7 +122,7 @@ def crossing(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def reflection(rng: np.random.Generator, size: int) -> Drawn:
-    """Reflection of a point in the line through two others."""
+    """Draw three points, and ask for the reflection of one in the line through the others."""
     a, b, p = _points(rng, size, 3)
     x, y = _foot(a, b, p)
     text = f"What is the reflection of {p} across the line through {a} and {b}? Give it as a pair (x, y)."
@@ -130,7 +130,8 @@ def reflection(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def polygon_area(rng: np.random.Generator, size: int) -> Drawn:
-    """Area of a polygon whose corners go round a point inside it; more than six for a size above 100."""
+    """Draw a polygon whose corners go round a point inside it, and ask for its area; more than six for a size above
+    100."""
     count = 6 if size <= 20 else 2 + 2 * len(str(size))
     while True:
         points = [p for p in _points(rng, size, count) if p != (0, 0)]
@@ -174,7 +175,7 @@ KINDS: tuple[Callable[[np.random.Generator, int], Drawn], ...] = (
 
 
 def twice_area(points: list[Point]) -> int:
-    """Signed, by the shoelace formula."""
+    """Return the signed area, doubled, by the shoelace formula."""
     return sum(
         p[0] * q[1] - p[1] * q[0] for p, q in zip(points, points[1:] + points[:1], strict=True)
     )

@@ -81,7 +81,7 @@ class Python(Env[Cells]):
 
     @override
     def observe(self, state: Cells) -> str:
-        """The output of the last action."""
+        """Return the output of the last action."""
         return state.shown
 
     @override

@@ -73,14 +73,14 @@ def the_determinant(rng: np.random.Generator, n: int, largest: int) -> Drawn:
 
 
 def the_product(rng: np.random.Generator, n: int, largest: int) -> Drawn:
-    """Product of two matrices, as a matrix."""
+    """Ask for the product of two matrices, as a matrix."""
     a, b = _random(rng, n, largest), _random(rng, n, largest)
     text = f"Let A = {shown(a)} and B = {shown(b)}. What is the product AB? {_FORM}"
     return text, [a, b], shown(product(a, b))
 
 
 def the_inverse(rng: np.random.Generator, n: int, largest: int) -> Drawn:
-    """Inverse of a matrix with determinant 1 or -1: its entries are whole."""
+    """Ask for the inverse of a matrix with determinant 1 or -1: its entries are whole."""
     lower = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
     upper = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
     for i in range(n):
@@ -106,7 +106,7 @@ def the_rank(rng: np.random.Generator, n: int, largest: int) -> Drawn:
 
 
 def the_eigenvalues(rng: np.random.Generator, n: int, largest: int) -> Drawn:
-    """Eigenvalues of a matrix built from them by a change of basis with determinant 1."""
+    """Ask for the eigenvalues of a matrix built from them by a change of basis with determinant 1."""
     values = [int(v) for v in rng.integers(-largest, largest, n, endpoint=True)]
     rows = [[values[i] if i == j else 0 for j in range(n)] for i in range(n)]
     for _ in range(n if n < 5 else 2 * n):

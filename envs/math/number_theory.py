@@ -68,7 +68,7 @@ class NumberTheory(Worked):
 
 
 def gcd_or_lcm(rng: np.random.Generator, size: int) -> Drawn:
-    """Greatest common divisor or least common multiple of two numbers with a common factor."""
+    """Ask for the greatest common divisor or least common multiple of two numbers with a common factor."""
     common = int(rng.integers(1, 13))
     a, b = (common * int(rng.integers(2, size)) for _ in range(2))
     if rng.integers(2):
@@ -77,7 +77,7 @@ def gcd_or_lcm(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def remainder(rng: np.random.Generator, size: int) -> Drawn:
-    """Remainder of a product or sum."""
+    """Ask for the remainder of a product or sum."""
     a, b = int(rng.integers(size, 20 * size)), int(rng.integers(size, 20 * size))
     n = int(rng.integers(3, size))
     sign, value = ("*", a * b) if rng.integers(2) else ("+", a + b)
@@ -106,7 +106,7 @@ def power(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def totient(rng: np.random.Generator, size: int) -> Drawn:
-    """Euler's totient."""
+    """Ask for Euler's totient."""
     n = int(rng.integers(size // 2, 2 * size))
     value = n
     for prime in factors(n):
@@ -116,7 +116,7 @@ def totient(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def inverse(rng: np.random.Generator, size: int) -> Drawn:
-    """Inverse of a number modulo another."""
+    """Ask for the inverse of a number modulo another."""
     while True:
         n = int(rng.integers(11, size))
         a = int(rng.integers(2, n))
@@ -129,7 +129,7 @@ def inverse(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def simultaneous(rng: np.random.Generator, size: int) -> Drawn:
-    """Remainders modulo coprime numbers (the Chinese remainder theorem)."""
+    """Ask for the number with given remainders modulo coprime numbers (the Chinese remainder theorem)."""
     while True:
         moduli = [int(n) for n in rng.integers(3, 20, 3)]
         if math.lcm(*moduli) == math.prod(moduli):
@@ -223,7 +223,7 @@ SOLVERS: dict[str, Callable[[Paper, list[int], str], int]] = {
 
 
 def factors(n: int) -> dict[int, int]:
-    """Prime factors with their exponents, by trial division."""
+    """Return the prime factors with their exponents, by trial division."""
     found: dict[int, int] = {}
     prime = 2
     while prime * prime <= n:

@@ -75,7 +75,7 @@ class Systems(Worked):
 
 
 def determinant(rows: list[list[int]]) -> int:
-    """Exact, by fraction-free elimination (Bareiss 1968)."""
+    """Return the determinant, exact, by fraction-free elimination (Bareiss 1968)."""
     grid = [list(row) for row in rows]
     sign, before, n = 1, 1, len(grid)
     for k in range(n - 1):

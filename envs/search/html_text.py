@@ -24,7 +24,7 @@ _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I
 
 
 def html_to_text(html: str, url: str) -> tuple[str, str]:
-    """Title and text. Blocks stand on lines of their own; links are followed by `[address]`."""
+    """Return the title and text. Blocks stand on lines of their own; links are followed by `[address]`."""
     # One by one, so that every place stays where it is.
     small = "".join([c.lower() if c.isascii() else c for c in html])
     said: list[str] = []

@@ -40,7 +40,7 @@ class Library(Protocol):
     """Two questions to ask of a set of pages."""
 
     def search(self, query: str, skip: int) -> list[Hit]:
-        """Up to ten results, without the first `skip`."""
+        """Return up to ten results, without the first `skip`."""
         ...
 
     def open(self, page: str) -> Page | None:

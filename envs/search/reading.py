@@ -117,7 +117,7 @@ class Reader(Env[ReadingState]):
 
     @override
     def observe(self, state: ReadingState) -> str:
-        """The answer to the last call."""
+        """Return the answer to the last call."""
         return state.view
 
     @override
@@ -169,7 +169,7 @@ class Reader(Env[ReadingState]):
 
     @override
     def key(self, state: ReadingState) -> JSON:
-        """The open page and the view; past actions only if a reward counts them."""
+        """Return the open page and the view; past actions only if a reward counts them."""
         counted = [sorted(state.held), sorted(state.done), state.repeats]
         return [state.view, state.page, *(counted if self.gain or self.redundancy else [])]
 
@@ -197,7 +197,7 @@ class Reader(Env[ReadingState]):
 
     @override
     def solve(self, state: ReadingState) -> str:
-        """Goes the known way: from the page that is open to the next, then answers."""
+        """Go the known way: from the page that is open to the next, then answer."""
         reference = _reference(self.task)
         route = reference.get("route")
         if not route:

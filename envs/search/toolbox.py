@@ -143,7 +143,7 @@ def as_call(name: str, **arguments: JSON) -> str:
 
 
 def show_hits(hits: list[Hit], skip: int) -> str:
-    """Results of a search, one a line."""
+    """Return the results of a search, one a line."""
     if not hits:
         return "No more pages." if skip else "No page contains any of these words."
     return "\n".join(
@@ -161,7 +161,7 @@ def show_page(page: Page, start: int) -> str:
 
 
 def show_found(page: Page, text: str) -> str:
-    """Up to ten places of a page that hold `text`, whatever the case, with what stands around them."""
+    """Return up to ten places of a page that hold `text`, whatever the case, with what stands around them."""
     # Small letters one by one: a text must keep its length, or places would move.
     body = "".join(c.lower() if len(c.lower()) == 1 else c for c in page.text)
     places = [match.start() for match in re.finditer(re.escape(text.lower()), body)]

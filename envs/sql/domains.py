@@ -38,7 +38,7 @@ class Domain:
         )
 
     def tables(self) -> dict[str, list[tuple[str, str]]]:
-        """Columns with their types, by table."""
+        """Return the columns with their types, by table."""
         return {
             self.owner: [("id", "INT"), ("name", "VARCHAR"), (self.region, "VARCHAR")],
             self.thing: [

@@ -59,7 +59,7 @@ def leaders(rng: np.random.Generator, s: Sheet) -> StatementAnswer:
 
 
 def true_statements(rng: np.random.Generator, s: Sheet) -> StatementAnswer | None:
-    """Five statements, of which two or three hold, so that no fixed reply is worth much."""
+    """Return five statements, of which two or three hold, so that no fixed reply is worth much."""
     n_true = int(rng.integers(2, 4))
     holds = [i < n_true for i in rng.permutation(5).tolist()]
     said = facts(rng, s, holds)

@@ -37,7 +37,7 @@ def _amount(rng: np.random.Generator, s: Extent) -> int:
 
 
 def on_day(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
-    """Events of one day."""
+    """Ask for events of one day."""
     d, year = s.names, _year(rng)
     day = f"{year}-{int(rng.integers(1, 13)):02}-{int(rng.integers(1, 29)):02}"
     return ScaleQuestion(
@@ -48,7 +48,7 @@ def on_day(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
 
 
 def counted(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
-    """Events under two conditions."""
+    """Ask for events under two conditions."""
     d, year, amount = s.names, _year(rng), _amount(rng, s)
     months = sorted(rng.choice(np.arange(1, 13), 2, replace=False).tolist())
     low, high = (f"{year}-{month:02}-{day:02}" for month, day in zip(months, (5, 20), strict=True))
@@ -62,7 +62,7 @@ def counted(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
 
 
 def different(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
-    """Things that something happened to."""
+    """Ask for things that something happened to."""
     d, year, amount = s.names, _year(rng), _amount(rng, s)
     return ScaleQuestion(
         f"How many different {d.thing_words} had at least one {d.event} with {d.amount} of at "
@@ -74,7 +74,7 @@ def different(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
 
 
 def summed(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
-    """Over a month."""
+    """Ask for a sum over a month."""
     d, year, month = s.names, _year(rng), int(rng.integers(1, 13))
     after = f"{year + month // 12}-{month % 12 + 1:02}-01"
     return ScaleQuestion(
@@ -152,7 +152,7 @@ def busy(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
 
 
 def gaps(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
-    """Between one event and the next."""
+    """Ask for the time between one event and the next."""
     d, year, days = s.names, _year(rng), int(rng.integers(40, 150))
     return ScaleQuestion(
         f"For each of the {d.thing_words}, sort its {d.event_words} in {year} by day. How often, over all "
@@ -182,7 +182,7 @@ def passed(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
 
 
 def ranked(rng: np.random.Generator, s: Extent) -> ScaleQuestion:
-    """Far down a list of totals."""
+    """Ask for one far down a list of totals."""
     d, year, kind, place = s.names, _year(rng), _kind(rng, s), int(rng.integers(30, 1000))
     return ScaleQuestion(
         f"Sort the {d.thing_words} whose {d.kind} is '{kind}' and that have {d.event_words} in {year} by the total "

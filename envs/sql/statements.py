@@ -40,14 +40,14 @@ class Sheet:
     founded: list[int]
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Header and rows of the things."""
+        """Return the header and rows of the things."""
         d = self.domain
         columns = [self.names, self.owner, self.kind, *self.numbers.values()]
         rows = [[str(cell) for cell in row] for row in zip(*columns, strict=True)]
         return ["name", d.owner, d.kind, *self.numbers], rows
 
     def owner_table(self) -> tuple[list[str], list[list[str]]]:
-        """Header and rows of the owners."""
+        """Return the header and rows of the owners."""
         rows = [
             [owner, region, str(year)]
             for owner, region, year in zip(self.owners, self.regions, self.founded, strict=True)

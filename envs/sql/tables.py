@@ -90,7 +90,7 @@ class Tables(Question):
 
 
 def draw_sheet(rng: np.random.Generator, level: int) -> Sheet:
-    """Tables of one of the domains, filled at random; names of things are unique."""
+    """Return the tables of one of the domains, filled at random; names of things are unique."""
     domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
     low, high, n_owners = LEVELS[level]
     n = int(rng.integers(low, high))

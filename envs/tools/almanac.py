@@ -141,7 +141,7 @@ def difference(a: Almanac) -> AlmanacQuestion:
 
 
 def shipment(a: Almanac) -> AlmanacQuestion:
-    """Crates and carriage, with a discount on one of them."""
+    """Return the crates and the carriage, with a discount on one of them."""
     firm, carrier, n = a.draws.pick(a.firms), a.draws.pick(a.carriers), a.draws.between(4, 30)
     carriage = carriage_of(carrier, n)
     words = (

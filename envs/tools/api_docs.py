@@ -111,7 +111,7 @@ def set_state(service: Service) -> Wish:
 
 
 def set_keeper(service: Service) -> Wish:
-    """The same keeper as another's, so that it must be read."""
+    """Ask for the same keeper as another's, so that it must be read."""
     record = service.free.pop()
     others = [row for row in service.free if row[4] != record[4]]
     if not others:

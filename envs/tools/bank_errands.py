@@ -69,7 +69,7 @@ def keep_exactly(ledger: BankLedger) -> Wish | None:
 
 
 def split(ledger: BankLedger) -> Wish | None:
-    """A bill that was paid, to be shared."""
+    """Ask to share a bill that was paid."""
     if len(ledger.free_names) < 3 or not ledger.free_shops:
         return None
     draws, shop = ledger.draws, ledger.free_shops.pop()

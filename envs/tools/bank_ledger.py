@@ -76,7 +76,7 @@ class BankLedger:
         return self.free_names.pop() if self.free_names else None
 
     def spend(self, account: str, amount: int, party: str, note: str) -> Goal:
-        """An errand pays out of an open account: the payment as a goal, the balance noted."""
+        """Pay out of an open account: the payment as a goal, the balance noted."""
         self.moved[account] = self.moved.get(account, 0) - amount
         return added("payments", account=account, amount=-amount, party=party, note=note)
 

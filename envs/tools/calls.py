@@ -50,7 +50,7 @@ def calls_of(action: str, rules: Rules) -> list[ReadCall]:
 
 
 def as_text(*calls: ReadCall) -> str:
-    """Calls as text with tags."""
+    """Return the calls as text with tags."""
     return "\n".join(
         f"<tool_call>{json.dumps({'name': call.name, 'arguments': call.arguments})}</tool_call>"
         for call in calls

@@ -29,7 +29,7 @@ def lamps_of_room(house: HouseDraft) -> Wish | None:
 
 
 def warm_floor(house: HouseDraft) -> Wish | None:
-    """Every heating of a floor to a temperature."""
+    """Ask to set every heating of a floor to a temperature."""
     floor, degrees = house.draws.pick(("ground", "upper")), house.draws.between(17, 23)
     rooms = [str(row[1]) for row in house.rooms if row[2] == floor]
     heatings = [d for d in house.those("heating") if d.room in rooms]

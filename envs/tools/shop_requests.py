@@ -9,7 +9,7 @@ from verigym.envs.tools.wishes import WishStep, added, changed
 
 
 def cancel(floor: Floor, refuse: bool) -> ShopRequest:
-    """Early enough, too late, or of somebody else's order."""
+    """Ask to cancel: early enough, too late, or of somebody else's order."""
     name, draws = floor.goods(), floor.draws
     other = draws.pick([row for row in floor.customers if row != floor.me])
     if refuse and draws.below(3) == 0:

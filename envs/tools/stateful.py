@@ -178,7 +178,7 @@ class Stateful(Env[Held]):
 
     @override
     def key(self, state: Held) -> JSON:
-        """The world, and what was answered last: both are seen or decide what follows."""
+        """Return the world, and what was answered last: both are seen or decide what follows."""
         # Most actions leave the world as it is, and a large one takes a while to write down.
         if self._hashed[0] is not state.tables:
             self._hashed = (state.tables, digest(state.tables))
@@ -205,7 +205,7 @@ class Stateful(Env[Held]):
 
     @override
     def solve(self, state: Held) -> str:
-        """The next call of the plan; RequestError if play has left its way."""
+        """Return the next call of the plan; RequestError if play has left its way."""
         call, _ = self._next(state)
         return as_text(call)
 

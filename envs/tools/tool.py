@@ -49,11 +49,11 @@ class Tool:
         return json.dumps(self.function())
 
     def schema(self) -> dict[str, Any]:
-        """Its definition as the OpenAI chat API takes it."""
+        """Return the definition as the OpenAI chat API takes it."""
         return {"type": "function", "function": self.function()}
 
     def function(self) -> dict[str, Any]:
-        """Name, description and JSON Schema of the arguments."""
+        """Return the name, description and JSON Schema of the arguments."""
         return {
             "name": self.name,
             "description": self.about,

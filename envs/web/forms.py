@@ -108,12 +108,12 @@ class Forms(Env[BrowserSession]):
 
     @override
     def submission(self, state: BrowserSession) -> JSON:
-        """The tables of the site."""
+        """Return the tables of the site."""
         return {name: list(map(dict, rows)) for name, rows in state.place.tables.items()}
 
     @override
     def key(self, state: BrowserSession) -> JSON:
-        """The server's tables, the entered values and the message shown."""
+        """Return the server's tables, the entered values and the message shown."""
         place = state.place
         return [
             {name: list(rows) for name, rows in place.tables.items()},
@@ -126,7 +126,7 @@ class Forms(Env[BrowserSession]):
 
     @override
     def solve(self, state: BrowserSession) -> str:
-        """Enters what is wanted on each page; RequestError if damage was done."""
+        """Enter what is wanted on each page; RequestError if damage was done."""
         if self._damaged(state):
             raise RequestError("what was done here cannot be taken back")
         return self._next(state)[0]

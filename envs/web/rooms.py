@@ -35,7 +35,7 @@ class Rooms(ChoreSite):
 
     @override
     def submit(self, place: BrowserState, button: str, fields: Mapping[str, str]) -> BrowserState:
-        """Books on the day that is shown, whatever the box says."""
+        """Book on the day that is shown, whatever the box says."""
         title = fields["title"]
         if button == "look":
             return BrowserState(place.tables, kept={"day": fields["day"], "title": title})
@@ -98,7 +98,7 @@ class Rooms(ChoreSite):
 
     @override
     def aim(self, place: BrowserState, facts: Mapping[str, Any]) -> Aim | None:
-        """Looks at the days in order, as one has to who does not know."""
+        """Look at the days in order, as one has to who does not know."""
         row = {name: facts[name] for name in ("day", "hour", "room", "title")}
         if has(place.tables, "bookings", row):
             return None

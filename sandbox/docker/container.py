@@ -88,7 +88,7 @@ class Container:
             time.sleep(0.02)
 
     def last_words(self) -> str:
-        """Why the container ended, as far as can be told."""
+        """Return why the container ended, as far as can be told."""
         state = self._state()
         said = self.frames.complaints.decode("utf-8", "replace").strip()
         return (

@@ -156,7 +156,7 @@ def _listen(
 
 
 def judge(ending: Ending, step: ProgramRun, container: Container) -> Result:
-    """Whose fault the end was, as a result."""
+    """Return as a result whose fault the end was."""
     status, number, failure = _status(ending, step.limits, container)
     exited = ending.reason == "exit"
     return Result(

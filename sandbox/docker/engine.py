@@ -178,7 +178,7 @@ def container_config(
 
 
 def owner() -> str:
-    """This process, so that nobody on this machine can mistake another for it."""
+    """Return a name of this process, so that nobody on this machine can mistake another for it."""
     return "/".join((*_place(), str(os.getpid()), _started(os.getpid()) or ""))
 
 

@@ -116,7 +116,7 @@ class Language:
 
 
 def load_languages(extra: Path | None = None) -> dict[str, Language]:
-    """Every language that is known, by name, whether its toolchain is here or not.
+    """Return every language that is known, by name, whether its toolchain is here or not.
 
     `extra`, or else the folder that the environment variable VERIGYM_LANGUAGES names, holds further
     TOML files; one with the name of a language of ours takes its place. Raises ConfigError for a

@@ -73,7 +73,7 @@ def register(hooks: list[dict[str, Callable[[], object]]]) -> None:
 
 
 def rules(settings: dict[str, Any]) -> int:
-    """Landlock's rules for jobs in a root of their own; -1 if the kernel has none."""
+    """Return Landlock's rules for jobs in a root of their own; -1 if the kernel has none."""
     if not landlock.abi():
         return -1
     writable = [root.FOLDER, "/proc", *root.writable_devices(settings)]

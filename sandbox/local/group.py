@@ -33,7 +33,7 @@ class ControlGroup:
         self._before = {"oom": 0, "cpu": 0, "usage": 0, "peak": 0}
 
     def procs_fds(self) -> list[int]:
-        """Descriptors, close-on-exec, into each of which a process writes "0" to join.
+        """Return the descriptors, close-on-exec, into each of which a process writes "0" to join.
 
         They belong to the group; a process that joined must close its copies before the job runs.
         """
@@ -86,7 +86,7 @@ class ControlGroup:
         return self._oom_kills() - self._before["oom"]
 
     def peak_bytes(self) -> int | None:
-        """Most memory since `reset`, beyond what lay there then; None if the kernel cannot say.
+        """Return the most memory since `reset`, beyond what lay there then; None if the kernel cannot say.
 
         Ask when the job has ended.
         """
@@ -99,7 +99,7 @@ class ControlGroup:
         return peak - max(0, left)
 
     def cpu_ns(self) -> int | None:
-        """Processor time of all in the group since `reset`, ended ones too; None if unknown."""
+        """Return the processor time of all in the group since `reset`, ended ones too; None if unknown."""
         now = self._cpu_ns()
         return None if now is None else now - self._before["cpu"]
 
@@ -257,6 +257,6 @@ def write(path: str, text: str) -> None:
 
 
 def write_where_it_exists(path: str, text: str) -> None:
-    """`write` for a file that not every kernel has."""
+    """Call `write` for a file that not every kernel has."""
     with contextlib.suppress(FileNotFoundError):
         write(path, text)

@@ -142,7 +142,7 @@ class SlotPool:
             server.close()
 
     def forget(self) -> None:
-        """In a fork: leave all servers to the process that has them, and begin anew."""
+        """Leave all servers to the process that has them, and begin anew; to be called in a fork."""
         self.owner = os.getpid()
         self._lock = threading.Lock()
         for server in self._servers.values():

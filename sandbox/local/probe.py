@@ -169,7 +169,7 @@ _LAYERS = (
 
 
 def layers() -> list[Layer]:
-    """Every layer with what came of trying it here. Raises SandboxError if nothing can be tried."""
+    """Return every layer with what came of trying it here. Raises SandboxError if nothing can be tried."""
     trouble, details = _attempted()
     controller, no_groups = cgroup.find()
     if controller is None:

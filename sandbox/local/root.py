@@ -31,7 +31,7 @@ OF_THE_HOST = ("binds", "packages", "covers", "links", "texts", "hidden", "group
 
 
 def writable_devices(settings: dict[str, Any]) -> list[str]:
-    """Devices that jobs may open for writing: all; but if nothing counts a job's memory not
+    """Return the devices that jobs may open for writing: all; but if nothing counts a job's memory not
     /dev/zero, whose shared mappings are memory that no process shows once it has unmapped them."""
     return [f"/dev/{name}" for name in DEVICES if settings["counted"] or name != "zero"]
 

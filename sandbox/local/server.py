@@ -239,7 +239,7 @@ class WarmServer:
             remove_tree(Path(self._folder))
 
     def forget(self) -> None:
-        """In a fork: close this process's ends, and leave the server to the process that has it."""
+        """Close this process's ends, and leave the server to the process that has it; to be called in a fork."""
         self.closed = True
         self._control.close()
         self._stderr.close()

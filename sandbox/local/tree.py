@@ -13,7 +13,7 @@ _DOUBT, _DOUBT_S = 1.2, 0.05
 
 
 def tree_memory_bytes(top: int) -> int:
-    """Memory of all processes below `top` together.
+    """Return the memory of all processes below `top` together.
 
     RLIMIT_AS holds for each process, so by forking a program could take many times its limit. The
     sum of resident sizes counts a page shared by forks several times; where that could matter, the
@@ -44,7 +44,7 @@ class TreeCpu:
         self._sampled_s = 0.0
 
     def read(self) -> float:
-        """Seconds so far. To be called every few hundredths of a second."""
+        """Return the seconds so far. To be called every few hundredths of a second."""
         now = time.monotonic()
         share = _share() * (now - self._looked)
         self._looked = now

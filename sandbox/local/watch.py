@@ -204,7 +204,7 @@ def _take_report(message: bytes, slot: Slot, seen: Seen) -> None:
 
 
 def note_start(slot: Slot, seen: Seen) -> None:
-    """When the program began, or why it did not, where its process has said so by now."""
+    """Note when the program began, or why it did not, where its process has said so by now."""
     if seen.started is not None:
         return
     try:

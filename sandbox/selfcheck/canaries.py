@@ -68,7 +68,7 @@ class Canaries:
             os.unlink(self._path)
 
     def between(self, start: float, end: float) -> list[str]:
-        """Which were reached in that time of `time.monotonic`."""
+        """Return those that were reached in that span of `time.monotonic`."""
         return sorted({which for when, which in list(self.hits) if start <= when <= end})
 
     def _open(self, family: int, address: object, which: str) -> bool:

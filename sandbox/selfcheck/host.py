@@ -101,7 +101,8 @@ def descendants(root: int | None = None) -> dict[int, Process]:
 
 
 def resident_mib(pids: Iterable[int]) -> float:
-    """Memory of `pids` together; a page that several share is divided among them if the kernel reports shares."""
+    """Return the memory of `pids` together; a page that several share is divided among them if the kernel reports
+    shares."""
     total = 0
     for pid in pids:
         try:
@@ -157,7 +158,7 @@ def mounts() -> frozenset[str]:
 
 
 def settings() -> dict[str, str]:
-    """Kernel settings and files whose change would be an escape."""
+    """Return the kernel settings and files whose change would be an escape."""
     found = {}
     for name in _SETTINGS:
         try:

@@ -43,7 +43,7 @@ class AttackRecord:
 def judge(
     attack: Attack, seen: AttackRecord, secrets: Mapping[bytes, str]
 ) -> tuple[str, str, bool]:
-    """Outcome, evidence in words, and whether load may have caused it (then it is worth another try).
+    """Return the outcome, evidence in words, and whether load may have caused it (then it is worth another try).
 
     `secrets` are texts of the host that no job may bring out, and what each is.
     """

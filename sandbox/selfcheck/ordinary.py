@@ -24,7 +24,7 @@ _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 4096, 16384, 1 << 
 
 
 def needed() -> list[Path]:
-    """Folders and files that this interpreter reads to import what it has imported, and may."""
+    """Return the folders and files that this interpreter reads to import what it has imported, and may."""
     import verigym
 
     paths = {sys.prefix, sys.base_prefix, sys.executable, os.path.realpath(sys.executable)}
@@ -98,7 +98,7 @@ def _uncover(covers: dict[Path, list[Path]]) -> None:
 
 
 def main() -> None:
-    """`python -m verigym.sandbox.selfcheck.ordinary ARGS...`: run the worker as an ordinary user."""
+    """Run the worker as an ordinary user: `python -m verigym.sandbox.selfcheck.ordinary ARGS...`."""
     import tempfile
 
     # Everything that the worker will import has to be found before the folders are covered.

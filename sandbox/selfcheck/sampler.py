@@ -19,7 +19,7 @@ _CANARY_PORTS = (48123, 48125)
 
 
 def tasks(processes: dict[int, host.Process]) -> list[int]:
-    """Tasks that are alive; a dead one that waits to be reaped is none."""
+    """Return the tasks that are alive; a dead one that waits to be reaped is none."""
     return [p.pid for p in processes.values() if p.state not in "ZX" for _ in range(p.tasks)]
 
 

@@ -111,7 +111,7 @@ class ForkServer:
         return int(answer), ours
 
     def kill(self, pid: int) -> None:
-        """SIGKILL the worker `pid`; nothing if it is dead already.
+        """Kill the worker `pid` with SIGKILL; nothing if it is dead already.
 
         Goes through the server because only a parent can tell a pid from a later reuse of it.
         """

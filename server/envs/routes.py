@@ -31,7 +31,7 @@ _TIMEOUT = b'{"session":"%s","seq":%d,"fault":{"status":"timeout","reason":"dead
 async def sessions(
     app: FastAPI, settings: ServerSettings, n_callers: Callable[[], int]
 ) -> AsyncIterator[None]:
-    """Within the block the application's state has `sessions`, the table, and its hosts run."""
+    """Give the application's state `sessions`, the table, and run its hosts, within the block."""
     table = SessionTable(settings, settings.env_ids(), n_callers)
     app.state.sessions = table
     app.state.catalogue = Catalogue(table)

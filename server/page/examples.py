@@ -19,7 +19,7 @@ _MAX_CHARS: Final = 20_000
 
 @cache
 def examples_of(verifier: str) -> list[dict[str, Any]]:
-    """Examples for a registered verifier, right ones first; empty if there are none."""
+    """Return the examples for a registered verifier, right ones first; empty if there are none."""
     rows = [row for row in _rows(_OURS) if row["verifier"] == verifier]
     if not rows:
         path = beside(verifier, "seeds", "jsonl")

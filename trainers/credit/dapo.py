@@ -34,7 +34,7 @@ def has_signal(
 def overlong(
     length: npt.ArrayLike, *, max_length: int = 20480, cache: int = 4096, factor: float = 1.0
 ) -> Floats:
-    """Penalty to add to the reward, [N], at most 0, from response lengths [N] in tokens.
+    """Return the penalty to add to the reward, [N], at most 0, from response lengths [N] in tokens.
 
     0 up to `max_length - cache`, then falling in a line: `-factor` at `max_length`, and less beyond it, as in verl, where
     no response is longer. DAPO's formula stops at `-factor`; so does the trainer, whose episodes may be longer.

@@ -45,7 +45,7 @@ def disco(
     eps: float = 1e-5,
     valid: npt.ArrayLike | None = None,
 ) -> Floats:
-    """Advantage [N]: reward * domain weight * difficulty weight, less the group's mean.
+    """Return the advantage [N]: reward * domain weight * difficulty weight, less the group's mean.
 
     `share` [N] is the share of the entry's domain. Rewards are 0 or 1; the accuracy is the mean
     over the valid members of the group.

@@ -24,7 +24,7 @@ def gae(
     bootstrap: npt.ArrayLike | None = None,
     masked: Masked = "skip",
 ) -> tuple[Floats, Floats]:
-    """Advantages and returns, both [B, T] and 0 where masked.
+    """Return advantages and returns, both [B, T] and 0 where masked.
 
     delta_t = r_t + gamma V_{t+1} - V_t; A_t = delta_t + gamma lam A_{t+1}; return = A + V.
     `mask_BT` is 0 on observations and padding. With `masked="skip"` such positions do not exist:
@@ -65,7 +65,7 @@ def gae_turns(
     lam: float = 0.9,
     bootstrap: float = 0.0,
 ) -> Floats:
-    """Advantage of each turn of one trajectory, [K]: one value per turn, the same recursion.
+    """Return the advantage of each turn of one trajectory, [K]: one value per turn, the same recursion.
 
     `value` is the critic's at the last prompt token of each turn. `bootstrap` is the value of the
     state after the last turn if a limit cut the episode short, 0 if the episode ended.

@@ -39,7 +39,7 @@ class GigpoCredit:
     advantage: Floats
 
     def group_sizes(self) -> Ints:
-        """Members of each step group, [K]; for the report's histogram."""
+        """Return the members of each step group, [K]; for the report's histogram."""
         return np.bincount(self.step_group[self.step_group >= 0]).astype(np.intp, copy=False)
 
 

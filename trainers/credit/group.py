@@ -39,7 +39,7 @@ def group_advantage(
     weights: npt.ArrayLike | None = None,
     valid: npt.ArrayLike | None = None,
 ) -> Floats:
-    """Advantage per entry [N] relative to the other entries of its group.
+    """Return the advantage per entry [N] relative to the other entries of its group.
 
     `norm`: `mean_std` is GRPO, (R - mean_g) / (std_g + eps); `mean` is Dr.GRPO, R - mean_g;
     `batch_std` divides R - mean_g by the deviation of all rewards of the batch (TRL's
@@ -92,7 +92,7 @@ def group_advantage(
 def rloo(
     reward: npt.ArrayLike, group: Sequence[Hashable], *, valid: npt.ArrayLike | None = None
 ) -> Floats:
-    """Reward less the mean of the *other* entries of the group, [N]; 0 for a group of one.
+    """Return the reward less the mean of the *other* entries of the group, [N]; 0 for a group of one.
 
     Equal to n / (n - 1) times the centred reward. No deviation.
     Source: Ahmadian et al. 2024, arXiv 2402.14740.

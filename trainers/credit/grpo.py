@@ -37,7 +37,7 @@ def grpo(
     eps: float = 1e-6,
     valid: npt.ArrayLike | None = None,
 ) -> GrpoCredit:
-    """Group-relative credit of each trajectory, on each of its rows.
+    """Return the group-relative credit of each trajectory, on each of its rows.
 
     `group`, `trajectory`, `reward` and `invalid` hold one entry per row, as for `gigpo`, whose
     episode half this is; `step_advantage` is all 0. `norm="mean"` is Dr.GRPO.
@@ -73,7 +73,7 @@ def grpo(
 def episode_advantage(
     rows: Rows, returns: Floats, *, norm: Norm, semantics: Semantics, ddof: int, eps: float
 ) -> Floats:
-    """A_E per counted row, from the `episode_returns` of those rows."""
+    """Return A_E per counted row, from the `episode_returns` of those rows."""
     if semantics == "verl_agent":
         advantage = group_advantage(returns, rows.group, norm=norm, ddof=ddof, eps=eps)
         raw = rows.born_alone

@@ -18,7 +18,7 @@ from verigym.trainers.credit.segments import Floats
 
 
 def max_at_k(reward: npt.ArrayLike, k: int) -> float:
-    """Unbiased estimate of the expected maximum of k samples, from n >= k; pass@k if binary.
+    """Return the unbiased estimate of the expected maximum of k samples, from n >= k; pass@k if binary.
 
     With ranks ascending: sum over i >= k of C(i-1, k-1) g_(i) / C(n, k).
     """

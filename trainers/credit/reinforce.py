@@ -41,7 +41,7 @@ def whiten(x_BT: npt.ArrayLike, mask_BT: npt.ArrayLike, *, eps: float = 1e-8) ->
 def returns_to_go(
     token_reward_BT: npt.ArrayLike, mask_BT: npt.ArrayLike, *, gamma: float = 1.0
 ) -> Floats:
-    """Discounted sum of the rewards from each unmasked token on, [B, T]; 0 where masked.
+    """Return the discounted sum of the rewards from each unmasked token on, [B, T]; 0 where masked.
 
     Masked positions are passed over: they are not discounted, and a reward on one is lost, so put a
     step's reward on its last sampled token.
@@ -60,7 +60,7 @@ def returns_to_go(
 def reinforce_pp(
     token_reward_BT: npt.ArrayLike, mask_BT: npt.ArrayLike, *, gamma: float = 1.0
 ) -> tuple[Floats, Floats]:
-    """REINFORCE++: advantages [B, T], the returns-to-go whitened over the batch, and the returns.
+    """Return advantages of REINFORCE++ [B, T], the returns-to-go whitened over the batch, and the returns.
 
     `token_reward_BT` is the terminal reward less beta times the k1 KL of each token; see
     `kl_in_reward`. Needs two unmasked tokens.
@@ -78,7 +78,7 @@ def reinforce_pp_baseline(
     per_row: bool = False,
     valid: npt.ArrayLike | None = None,
 ) -> Floats:
-    """REINFORCE++ with the group mean as baseline, [B, T]: centre, broadcast, whiten globally.
+    """Return advantages of REINFORCE++ with the group mean as baseline, [B, T]: centre, broadcast, whiten globally.
 
     `reward` [B] one per row. With `per_row`, rows weigh alike in the global mean and deviation, not
     by their length: use it for step rows, where long responses should not dominate.
@@ -102,7 +102,7 @@ def kl_in_reward(
     *,
     beta: float,
 ) -> Floats:
-    """Token rewards [B, T]: `reward` [B] on each row's last unmasked token, less beta * k1 on all.
+    """Return the token rewards [B, T]: `reward` [B] on each row's last unmasked token, less beta * k1 on all.
 
     k1 = logp - ref estimates KL(policy || reference). A row without unmasked tokens holds 0.
     """
@@ -120,7 +120,7 @@ Keep = Literal["all", "positive", "negative"]
 
 
 def w_reinforce(correct: npt.ArrayLike, *, lam: float = 0.1, keep: Keep = "all") -> Floats:
-    """Advantage [N]: `lam` if correct, -1 if wrong; no baseline, so no group is needed.
+    """Return the advantage [N]: `lam` if correct, -1 if wrong; no baseline, so no group is needed.
 
     `lam=0` or `keep="negative"` learns from wrong answers alone; `keep="positive"` gives wrong ones
     0, so that they drop out of the gradient (leave them out of the denominators too).

@@ -48,7 +48,7 @@ class Rows:
     lonely: Bools
 
     def spread(self, values: Floats, fill: float = 0.0) -> Floats:
-        """`values` of the counted rows at their places among all rows; `fill` elsewhere."""
+        """Return `values` of the counted rows at their places among all rows; `fill` elsewhere."""
         out = np.full(len(self.kept), fill)
         out[self.kept] = values
         return out
@@ -105,7 +105,7 @@ def read(
 
 
 def episode_returns(rows: Rows) -> Floats:
-    """Undiscounted return of each row's trajectory, R, as that row sees it.
+    """Return the undiscounted return of each row's trajectory, R, as that row sees it.
 
     Under `verl_agent` a row's own penalty comes off its own copy of R, so the rows of one
     trajectory may differ (ALGORITHMS.md, G.3).
@@ -115,7 +115,7 @@ def episode_returns(rows: Rows) -> Floats:
 
 
 def step_returns(rows: Rows, gamma: float) -> Floats:
-    """Discounted return from each row on, G_t = sum over k >= t of gamma^(k-t) r_k.
+    """Return the discounted return from each row on, G_t = sum over k >= t of gamma^(k-t) r_k.
 
     Under `verl_agent` the penalty of a row comes off after discounting and reaches no other row.
     Time is O(rows) with one numpy call per time step of the longest trajectory.

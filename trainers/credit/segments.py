@@ -61,7 +61,7 @@ def finite(values: Floats, name: str) -> None:
 
 
 def number(keys: Iterable[Hashable] | Ints, length: int) -> tuple[Ints, int]:
-    """Integer per key, numbered by first appearance, and how many there are. Integers in an array are sorted,
+    """Return an integer per key, numbered by first appearance, and how many there are. Integers in an array are sorted,
     other keys take one pass through a dict."""
     if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -80,12 +80,12 @@ def number_pairs(one: Ints, other: Sequence[Hashable] | Ints) -> tuple[Ints, int
 
 
 def sizes(ids: Ints, count: int) -> Ints:
-    """Rows per group, [K]."""
+    """Return the rows per group, [K]."""
     return np.bincount(ids, minlength=count).astype(np.intp, copy=False)
 
 
 def mean(x: Floats, ids: Ints, count: int, weights: Floats | None = None) -> Floats:
-    """Weighted mean of `x` per group, [K]; 0 for a group without rows or weight."""
+    """Return the weighted mean of `x` per group, [K]; 0 for a group without rows or weight."""
     if weights is None:
         total, mass = np.bincount(ids, x, count), np.bincount(ids, minlength=count)
     else:
@@ -94,7 +94,7 @@ def mean(x: Floats, ids: Ints, count: int, weights: Floats | None = None) -> Flo
 
 
 def std(x: Floats, ids: Ints, count: int, *, ddof: int, weights: Floats | None = None) -> Floats:
-    """Standard deviation per group, [K]; `weights` count rows, so n is their sum.
+    """Return the standard deviation per group, [K]; `weights` count rows, so n is their sum.
 
     A group whose values are all equal gives exactly 0, also where rounding of the mean would leave
     a speck that a tiny eps blows up to an advantage. So does one with n <= ddof.

@@ -49,7 +49,7 @@ def stepsearch_reward(
     *,
     scale: float = 0.6,
 ) -> SearchReward:
-    """Reward of each of K search turns for new information.
+    """Return the reward of each of K search turns for new information.
 
     `similarity_KG` is the best similarity (the paper: TF-IDF cosine) of the turn's results to each
     of G gold documents; `gain` is the mean over those of how far it beats the best so far.
@@ -73,5 +73,5 @@ def stepsearch_reward(
 
 
 def stepsearch_terminal(answer_f1: float, key_f1: float, *, answered: bool) -> float:
-    """Terminal reward: answer F1 + 0.618 * search-key F1, or -1 if the output ends in no answer."""
+    """Return the terminal reward: answer F1 + 0.618 * search-key F1, or -1 if the output ends in no answer."""
     return answer_f1 + 0.618 * key_f1 if answered else -1.0

@@ -44,7 +44,7 @@ class Denominators:
         max_tokens: int | None = None,
         trajectory: Sequence[Hashable] | None = None,
     ) -> Denominators:
-        """Counts of a batch. `trajectory` [B] names each row's, for `trajectory-mean`."""
+        """Return the counts of a batch. `trajectory` [B] names each row's, for `trajectory-mean`."""
         live = (mask_BT != 0).any(dim=-1)
         names: set[Hashable] = set()
         if trajectory is not None:
@@ -71,7 +71,7 @@ class Denominators:
 
 
 def trajectory_tokens(mask_BT: Tensor, trajectory: Sequence[Hashable]) -> Tensor:
-    """Unmasked tokens of the whole trajectory that each row belongs to, [B]; for
+    """Return the unmasked tokens of the whole trajectory that each row belongs to, [B]; for
     `trajectory-mean`. Take it over the whole batch and pass each micro-batch its slice."""
     n_B = (mask_BT != 0).sum(dim=-1)
     seen: dict[Hashable, int] = {}
@@ -92,7 +92,7 @@ def aggregate(
     denominators: Denominators | None = None,
     trajectory_tokens_B: Tensor | None = None,
 ) -> Tensor:
-    """`x_BT` over the unmasked tokens as one scalar: this part's share of the batch's loss.
+    """Return `x_BT` over the unmasked tokens as one scalar: this part's share of the batch's loss.
 
     `denominators` are those of the whole batch; None takes this part for the whole. With n_i
     unmasked tokens in row i and sums over unmasked tokens only:

@@ -56,7 +56,7 @@ def build(
 
 
 def render(runs: Sequence[RunRecords], max_transcript_bytes: int) -> str:
-    """The page as text."""
+    """Return the page as text."""
     notes: list[str] = []
     chosen = choose(runs, max_transcript_bytes, notes)
     notes = [_named(run, note, len(runs)) for run in runs for note in run.notes] + notes

@@ -27,7 +27,8 @@ class _Point:
 
 
 def difficulty_order(names: Iterable[str]) -> list[str]:
-    """Easy to hard where the names say so; otherwise by the numbers in them, then by alphabet."""
+    """Return the labels from easy to hard where the names say so; otherwise by the numbers in them, then by
+    alphabet."""
 
     def rank(name: str) -> tuple[int, float, str]:
         if name.isdecimal() and len(name) < 4:
@@ -39,7 +40,7 @@ def difficulty_order(names: Iterable[str]) -> list[str]:
 
 
 def by_difficulty(run: RunRecords) -> str:
-    """Legend and rows of the first and last evaluation; of training steps where none was made."""
+    """Return the legend and rows of the first and last evaluation; of training steps where none was made."""
     points = _from_evals(run) or _from_steps(run.steps)
     if not points:
         return '<p class="empty">No success by difficulty was recorded.</p>'

@@ -17,14 +17,14 @@ _MAX_VALUE = 400
 
 
 def title(runs: Sequence[RunRecords]) -> str:
-    """The page's title, escaped."""
+    """Return the page's title, escaped."""
     if len(runs) == 1:
         return escape(runs[0].header.name or runs[0].path.name)
     return escape(f"{' against '.join(by_label(runs))}: {len(runs)} runs")
 
 
 def header(runs: Sequence[RunRecords], trained_splits: Sequence[str]) -> str:
-    """Name, algorithm, environment, seeds, start, and what was trained on."""
+    """Return the name, algorithm, environment, seeds, start, and what was trained on."""
     first = runs[0].header
     envs = ", ".join(dict.fromkeys(run.header.env_id or "unknown environment" for run in runs))
     known = sorted({run.header.seed for run in runs if run.header.seed is not None})
@@ -67,7 +67,7 @@ def notes(lines: Sequence[str]) -> str:
 
 
 def tiles(runs: Sequence[RunRecords]) -> str:
-    """The headline figures: of a single run, or one per algorithm over its seeds."""
+    """Return the headline figures: of a single run, or one per algorithm over its seeds."""
     if len(runs) > 1:
         groups = by_label(runs).items()
         return "".join(_group_tile(*group, style_of(i)) for i, group in enumerate(groups))
@@ -143,7 +143,7 @@ def _tile(name: str, value: str, about: str, style: str = "") -> str:
 
 
 def evaluations(runs: Sequence[RunRecords]) -> str:
-    """All evaluations as a table, folded."""
+    """Return all evaluations as a table, folded."""
     rows = "".join(
         "<tr>"
         + (f'<th scope="row">{escape(run.label)} {run.header.seed}</th>' if len(runs) > 1 else "")
@@ -178,7 +178,7 @@ def transcripts_about(shown: int, left_out: int) -> str:
 
 
 def configuration(runs: Sequence[RunRecords]) -> str:
-    """The first run's configuration, flat; what differs in the others is named."""
+    """Return the first run's configuration, flat; what differs in the others is named."""
     flat = [_flatten(run.header.config) for run in runs]
     if not any(flat):
         return '<p class="empty">No configuration was recorded.</p>'

@@ -23,7 +23,7 @@ MAX_EVALS = 60
 
 
 def by_label(runs: Sequence[RunRecords]) -> dict[str, list[RunRecords]]:
-    """Runs that are averaged: those of one algorithm, and of one environment where they differ."""
+    """Return the runs that are averaged: those of one algorithm, and of one environment where they differ."""
     several = len({run.header.env_id for run in runs}) > 1
     groups: dict[str, list[RunRecords]] = {}
     for run in runs:
@@ -33,7 +33,7 @@ def by_label(runs: Sequence[RunRecords]) -> dict[str, list[RunRecords]]:
 
 
 def train_curve(run: RunRecords) -> list[PooledSuccess]:
-    """Training success pooled over the last steps, by step."""
+    """Return the training success pooled over the last steps, by step."""
     points = [(float(s.step), s.success_rate, s.scored) for s in run.steps]
     return pool(points, window_for(len(points)))
 
@@ -46,7 +46,7 @@ def hack_curve(run: RunRecords) -> list[PooledSuccess]:
 
 
 def legend(entries: Sequence[tuple[str, str, str]]) -> str:
-    """Swatches: (kind, style, text); kind is line, band, dot, diamond, box or dash."""
+    """Return swatches of (kind, style, text); kind is line, band, dot, diamond, box or dash."""
     items = "".join(
         f'<li><i class="key {kind} {style}"></i>{escape(text)}</li>'
         for kind, style, text in entries
@@ -55,7 +55,7 @@ def legend(entries: Sequence[tuple[str, str, str]]) -> str:
 
 
 def evaluation_text(e: EvaluationRow) -> str:
-    """One evaluation in a sentence."""
+    """Return one evaluation in a sentence."""
     rate = "no valid episode" if e.success_rate is None else percent(e.success_rate)
     interval = f" ({percent(e.interval[0])} to {percent(e.interval[1])})" if e.interval else ""
     faults = f", {sum(e.faults.values())} faulted" if sum(e.faults.values()) else ""
@@ -63,7 +63,7 @@ def evaluation_text(e: EvaluationRow) -> str:
 
 
 def one_run(run: RunRecords) -> str:
-    """Legend and curve of a single run."""
+    """Return the legend and curve of a single run."""
     curve, hacked = train_curve(run), hack_curve(run)
     window = window_for(len(run.steps))
     evals = [e for e in run.evals if e.success_rate is not None]
@@ -127,7 +127,7 @@ def one_run(run: RunRecords) -> str:
 
 
 def several_runs(runs: Sequence[RunRecords]) -> str:
-    """Legend and curves by algorithm: mean over seeds, and one standard deviation on either side."""
+    """Return the legend and curves by algorithm: mean over seeds, and one standard deviation on either side."""
     groups = by_label(runs)
     use_env_steps = all(s.env_steps for run in runs for s in run.steps)
     curves = {
@@ -180,7 +180,7 @@ def several_runs(runs: Sequence[RunRecords]) -> str:
 
 
 def style_of(i: int) -> str:
-    """The class that colours the i-th series."""
+    """Return the class that colours the i-th series."""
     return f"s{i % 8 + 1}"
 
 

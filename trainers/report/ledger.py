@@ -20,7 +20,7 @@ _MAX_BARS = 60
 
 
 def time_ledger(run: RunRecords) -> str:
-    """Shares as one stacked bar, a table in seconds, and seconds by step."""
+    """Return the shares as one stacked bar, a table in seconds, and seconds by step."""
     totals = [_total(run.steps, field) for field, _, _ in _ACTIVITIES]
     whole = sum(totals)
     if whole <= 0:
@@ -106,7 +106,7 @@ def _by_step(steps: Sequence[StepRow]) -> Callable[[int], Plot]:
 
 
 def faults(runs: Sequence[RunRecords]) -> str:
-    """A table of faults by cause, in training and in evaluation."""
+    """Return a table of faults by cause, in training and in evaluation."""
     training: dict[str, int] = {}
     evaluation: dict[str, int] = {}
     for run in runs:

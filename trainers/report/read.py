@@ -170,7 +170,7 @@ class RunRecords:
 
 
 def find_runs(places: Sequence[Path]) -> list[Path]:
-    """The run folders among `places`, which may be run folders or hold run folders.
+    """Return the run folders among `places`, which may be run folders or hold run folders.
 
     Raises RequestError if there are none.
     """
@@ -205,7 +205,7 @@ def read_run(path: Path) -> RunRecords:
 
 
 def read_transcripts(file: Path, notes: list[str]) -> list[EpisodeRow]:
-    """The transcripts of one episodes file; what cannot be read is noted and left out."""
+    """Return the transcripts of one episodes file; what cannot be read is noted and left out."""
     return list(_read_rows(file, EpisodeRow, notes, f"episodes/{file.name}"))
 
 

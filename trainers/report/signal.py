@@ -36,7 +36,7 @@ _OPTIMISER: tuple[tuple[str, str, str], ...] = (
 
 
 def without_signal(runs: Sequence[RunRecords]) -> str:
-    """Legend and curve of the share of groups whose members all earned the same."""
+    """Return the legend and curve of the share of groups whose members all earned the same."""
     curves = {
         label: [_pooled_share(run) for run in members] for label, members in by_label(runs).items()
     }
@@ -89,7 +89,7 @@ def _pooled_share(run: RunRecords) -> list[PooledSuccess]:
 
 
 def step_groups(run: RunRecords) -> str:
-    """Sentence, legend and histogram of step-group sizes, early against late."""
+    """Return the sentence, legend and histogram of step-group sizes, early against late."""
     steps = [s for s in run.steps if s.step_group_sizes]
     if not steps:
         return '<p class="empty">No step groups were recorded (the algorithm may not form any).</p>'
@@ -153,7 +153,7 @@ def _bin_name(i: int) -> str:
 
 
 def optimiser(runs: Sequence[RunRecords]) -> str:
-    """Small plots of the figures that were recorded; one that never was is left out."""
+    """Return the small plots of the figures that were recorded; one that never was is left out."""
     groups = by_label(runs)
     figures: list[str] = []
     for name, title, unit in _OPTIMISER:

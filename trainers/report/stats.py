@@ -11,7 +11,7 @@ from verigym.agents.record import wilson
 
 
 def interval(rate: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval for a share `rate` of `n` trials; (0, 1) where n is 0."""
+    """Return Wilson's 95 % interval for a share `rate` of `n` trials; (0, 1) where n is 0."""
     if n <= 0:
         return 0.0, 1.0
     return wilson(min(n, max(0, round(rate * n))), n)
@@ -29,7 +29,7 @@ class PooledSuccess:
 
 
 def pool(points: Sequence[tuple[float, float | None, int]], window: int) -> list[PooledSuccess]:
-    """Trailing pool over `window` points of (x, rate, n); points without episodes add nothing."""
+    """Return the trailing pool over `window` points of (x, rate, n); points without episodes add nothing."""
     pooled: list[PooledSuccess] = []
     for end in range(1, len(points) + 1):
         valid = [
@@ -60,7 +60,7 @@ class Spread:
 
 
 def spread(curves: Sequence[Sequence[tuple[float, float]]], n_grid: int = 120) -> list[Spread]:
-    """Mean and deviation of several (x, y) curves on a common grid.
+    """Return the mean and deviation of several (x, y) curves on a common grid.
 
     The grid covers the range that every curve covers, so no curve is extended beyond its data.
     """
@@ -83,13 +83,13 @@ def spread(curves: Sequence[Sequence[tuple[float, float]]], n_grid: int = 120) -
 
 
 def mean_sd(values: Iterable[float]) -> tuple[float, float]:
-    """Mean and unbiased standard deviation; the deviation of one value is 0."""
+    """Return the mean and unbiased standard deviation; the deviation of one value is 0."""
     array = np.array(list(values), dtype=float)
     return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else 0.0
 
 
 def thin(n: int, limit: int) -> list[int]:
-    """At most `limit` indices below `n`, evenly spread, first and last among them."""
+    """Return at most `limit` indices below `n`, evenly spread, first and last among them."""
     if n <= limit:
         return list(range(n))
     return sorted({round(i * (n - 1) / (limit - 1)) for i in range(limit)})

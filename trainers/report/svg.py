@@ -19,7 +19,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
-    """Round values that cover [low, high], steps of 1, 2, 2.5 or 5 times a power of ten."""
+    """Return round values that cover [low, high], steps of 1, 2, 2.5 or 5 times a power of ten."""
     if not high > low:
         return [low]
     raw = (high - low) / max(1, wanted)
@@ -43,7 +43,7 @@ def short(value: float, digits: int = 3) -> str:
 
 
 def labels(values: Sequence[float], write: Callable[[float], str]) -> list[str]:
-    """Tick labels; numbers that look alike in three figures get more, up to eight."""
+    """Return the tick labels; numbers that look alike in three figures get more, up to eight."""
     found = [write(value) for value in values]
     for digits in range(4, 9):
         if write is not short or len(set(found)) == len(values):
@@ -53,12 +53,12 @@ def labels(values: Sequence[float], write: Callable[[float], str]) -> list[str]:
 
 
 def percent(value: float) -> str:
-    """A share as a percentage without decimals; its sign never wraps to the next line."""
+    """Return a share as a percentage without decimals; its sign never wraps to the next line."""
     return f"{100 * value:.0f}\u00a0%"
 
 
 def seconds(value: float) -> str:
-    """A duration: 0.42 s, 12 s, 3 min 20 s, 2 h 5 min."""
+    """Return a duration: 0.42 s, 12 s, 3 min 20 s, 2 h 5 min."""
     if value < 10:
         return f"{value:.2g} s"
     if value < 120:
@@ -69,7 +69,7 @@ def seconds(value: float) -> str:
 
 
 def tip(text: str) -> str:
-    """`text` as a `data-tip` attribute."""
+    """Return `text` as a `data-tip` attribute."""
     return f'data-tip="{escape(text).replace(chr(10), "&#10;")}"'
 
 
@@ -94,13 +94,13 @@ class Plot:
     bottom: int = 38
 
     def x(self, value: float) -> float:
-        """Pixels from the left for a value on the horizontal axis."""
+        """Return the pixels from the left for a value on the horizontal axis."""
         low, high = self.x_range
         share = (value - low) / (high - low) if high > low else 0.5
         return self.left + share * (self.width - self.left - self.right)
 
     def y(self, value: float) -> float:
-        """Pixels from the top for a value on the vertical axis; clipped to the range."""
+        """Return the pixels from the top for a value on the vertical axis; clipped to the range."""
         low, high = self.y_range
         share = (value - low) / (high - low) if high > low else 0.5
         return self.height - self.bottom - min(1.0, max(0.0, share)) * self._inner
@@ -113,20 +113,20 @@ class Plot:
         return "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
 
     def line(self, points: Points, style: str) -> None:
-        """A line through `points`; a single point becomes a dot."""
+        """Draw a line through `points`; a single point becomes a dot."""
         if len(points) == 1:
             self.dots(points, style, 3)
         elif points:
             self.marks.append(f'<path class="line {style}" d="M{self._path(points)}"/>')
 
     def band(self, low: Points, high: Points, style: str) -> None:
-        """The area between two lines."""
+        """Draw the area between two lines."""
         if len(low) > 1:
             outline = self._path([*low, *reversed(list(high))])
             self.marks.append(f'<path class="band {style}" d="M{outline}Z"/>')
 
     def dots(self, points: Points, style: str, radius: float = 2) -> None:
-        """Small circles."""
+        """Draw small circles."""
         for x, y in points:
             self.marks.append(
                 f'<circle class="dot {style}" cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius}"/>'
@@ -135,7 +135,7 @@ class Plot:
     def whisker(
         self, x: float, y: float, interval: tuple[float, float] | None, style: str, text: str
     ) -> None:
-        """A diamond with its interval, which says `text` on hover."""
+        """Draw a diamond with its interval, which says `text` on hover."""
         px, py = self.x(x), self.y(y)
         bar = ""
         if interval is not None:
@@ -150,7 +150,7 @@ class Plot:
         )
 
     def level(self, y: float, style: str, text: str) -> None:
-        """A dashed line across, with `text` on it."""
+        """Draw a dashed line across, with `text` on it."""
         py = self.y(y)
         self.marks.append(
             f'<path class="level {style}" d="M{self.left} {py:.1f}H{self.width - self.right}"/>'
@@ -159,7 +159,7 @@ class Plot:
         )
 
     def bar(self, x0: float, x1: float, y0: float, y1: float, style: str, text: str) -> None:
-        """A bar between values, with `text` on hover; a gap of two pixels stays between stacked bars."""
+        """Draw a bar between values, with `text` on hover; a gap of two pixels stays between stacked bars."""
         left, right = self.x(x0), self.x(x1)
         above, below = self.y(y1), self.y(y0)
         if below - above < 0.05:
@@ -171,7 +171,7 @@ class Plot:
         )
 
     def columns(self, tips: Sequence[tuple[float, str]]) -> None:
-        """Invisible columns over the plot, one around each x, that say their text on hover."""
+        """Draw invisible columns over the plot, one around each x, that say their text on hover."""
         xs = [self.x(x) for x, _ in tips]
         for i, (centre, (_, text)) in enumerate(zip(xs, tips, strict=True)):
             before = (xs[i - 1] + centre) / 2 if i else self.left
@@ -182,14 +182,14 @@ class Plot:
             )
 
     def end_label(self, x: float, y: float, style: str, text: str) -> None:
-        """`text` in ink just above the last point of a line."""
+        """Write `text` in ink just above the last point of a line."""
         self.marks.append(
             f'<text class="end {style}" x="{self.x(x):.1f}" y="{self.y(y) - 8:.1f}" '
             f'text-anchor="end">{escape(text)}</text>'
         )
 
     def render(self) -> str:
-        """The SVG element, `title` as its accessible name; ticks across stand at whole numbers."""
+        """Return the SVG element, `title` as its accessible name; ticks across stand at whole numbers."""
         floor = self.height - self.bottom
         parts = [
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
@@ -223,5 +223,5 @@ class Plot:
 
 
 def responsive(draw: Callable[[int], Plot], widths: Sequence[int] = WIDTHS[:2]) -> str:
-    """The plot at each of `widths`; the style sheet shows the one that fits."""
+    """Return the plot at each of `widths`; the style sheet shows the one that fits."""
     return f'<div class="plot n{len(widths)}">{"".join(draw(w).render() for w in widths)}</div>'

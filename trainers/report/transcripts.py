@@ -32,13 +32,13 @@ class Chosen:
 
 
 def embed(value: Any) -> str:
-    """JSON that is safe inside a `<script type="application/json">` element."""
+    """Return JSON that is safe inside a `<script type="application/json">` element."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def choose(runs: Sequence[RunRecords], max_bytes: int, notes: list[str]) -> Chosen:
-    """As many transcripts as fit in `max_bytes` of JSON, spread over the run, good ones and bad.
+    """Return as many transcripts as fit in `max_bytes` of JSON, spread over the run, good ones and bad.
 
     Files are taken from the ends inwards; of each file the first success, the first failure, and
     so on, one a round.
@@ -69,7 +69,7 @@ def choose(runs: Sequence[RunRecords], max_bytes: int, notes: list[str]) -> Chos
 
 
 def pack(transcript: EpisodeRow, label: str = "") -> dict[str, Any]:
-    """One transcript as page.js reads it; long texts are cut, and say so."""
+    """Return one transcript as page.js reads it; long texts are cut, and say so."""
     episode = transcript.episode
     turns = episode.turns[:_MAX_TURNS]
     verdict = episode.verdict

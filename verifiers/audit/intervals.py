@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def wilson(successes: float, n: float, z: float = 1.959964) -> tuple[float, float]:
-    """Wilson's interval for a proportion; z is the normal quantile, 95 % by default.
+    """Return Wilson's interval for a proportion; z is the normal quantile, 95 % by default.
 
     `n` need not be whole: trials that are not independent count as fewer.
 
@@ -29,7 +29,7 @@ def rate(successes: int, n: int) -> float | None:
 
 
 def interval(successes: int, n: int) -> list[float] | None:
-    """Wilson's interval as a list for JSON; None of nothing."""
+    """Return Wilson's interval as a list for JSON; None of nothing."""
     return list(wilson(successes, n)) if n else None
 
 

@@ -74,7 +74,7 @@ def judge(
 
 
 def summarise(outcomes: Sequence[CaseOutcome]) -> dict[str, Any]:
-    """Plain data for JSON; the keys are those of docs/audit.md."""
+    """Return plain data for JSON; the keys are those of docs/audit.md."""
     firm = [outcome for outcome in outcomes if not outcome.case.contested]
     return {
         **_rates(outcomes),

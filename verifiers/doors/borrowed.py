@@ -33,7 +33,7 @@ class Generators:
         return np.random.RandomState(self.seed)
 
     def state(self) -> tuple[Any, ...]:
-        """Their states, for a state key."""
+        """Return their states, for a state key."""
         if "numpy" not in vars(self):
             return self.python.getstate()
         name, keys, *rest = self.numpy.get_state(legacy=True)

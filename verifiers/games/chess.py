@@ -66,7 +66,7 @@ _PAWN = (_leaps([(-1, 1), (1, 1)]), _leaps([(-1, -1), (1, -1)]))
 
 
 def pawn_attacks(square: int, side: int) -> int:
-    """Squares that a pawn of `side` attacks from it."""
+    """Return the squares that a pawn of `side` attacks from it."""
     return _PAWN[side][square]
 
 
@@ -81,7 +81,7 @@ def king_leaps(square: int) -> int:
 
 
 def sliding(square: int, occupied: int, first: int, last: int) -> int:
-    """Squares seen from `square` in the directions `first` to `last`, the first piece met included."""
+    """Return the squares seen from `square` in the directions `first` to `last`, the first piece met included."""
     seen = 0
     for d in range(first, last):
         ray = _RAYS[d][square]
@@ -118,7 +118,7 @@ def in_check(position: Position) -> bool:
 
 
 def legal_moves(position: Position, enough: int = 1000) -> list[int]:
-    """Every legal move, in a fixed order; the king's alone, which come first, where they are `enough`."""
+    """Return every legal move, in a fixed order; the king's alone, which come first, where they are `enough`."""
     pieces, sides, turn, castling, passant = position
     own, other = sides[turn], sides[1 - turn]
     both = own | other

@@ -94,7 +94,7 @@ def board_of(rows: JSON) -> Board:
 
 
 def rows_of(board: Board) -> list[str]:
-    """Six rows of seven signs, the top one first."""
+    """Return six rows of seven signs, the top one first."""
     xs, os = board
     return [
         "".join(
@@ -137,7 +137,7 @@ def completing(signs: int, both: int) -> int:
 
 
 def safe_cells(me: int, you: int) -> int:
-    """Cells to play after which `you` cannot make four at once; `me` cannot now either."""
+    """Return the cells to play after which `you` cannot make four at once; `me` cannot now either."""
     both = me | you
     cells, yours = open_cells(both), completing(you, both)
     must = cells & yours

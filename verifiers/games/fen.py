@@ -92,7 +92,7 @@ def fen_of(position: Position) -> str:
 
 
 def rows_of(position: Position) -> list[str]:
-    """Eight rows of pieces, the eighth rank first, White in capitals, `.` for empty."""
+    """Return eight rows of pieces, the eighth rank first, White in capitals, `.` for empty."""
     pieces, sides = position[0], position[1]
     signs = ["."] * 64
     for kind, bits in enumerate(pieces):

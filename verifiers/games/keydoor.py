@@ -59,7 +59,7 @@ class KeydoorLevel:
         return hash(self.rows)
 
     def find(self, cell: str) -> tuple[int, int]:
-        """Row and column of a cell that stands once."""
+        """Return the row and column of a cell that stands once."""
         for row, line in enumerate(self.rows):
             if cell in line:
                 return row, line.index(cell)
@@ -87,7 +87,7 @@ class KeydoorLevel:
         return replace(place, row=row, column=column)
 
     def shortest(self, place: KeydoorPlace) -> list[str] | None:
-        """Fewest moves from `place` to the goal, by breadth-first search; None if there is no way."""
+        """Return the fewest moves from `place` to the goal, by breadth-first search; None if there is no way."""
         came: dict[KeydoorPlace, tuple[KeydoorPlace, str] | None] = {place: None}
         queue = deque([place])
         while queue:
@@ -115,7 +115,7 @@ def parse_level(rows: tuple[str, ...]) -> KeydoorLevel:
 
 
 def read_reference(task: Task) -> tuple[KeydoorLevel, int]:
-    """Level and turn limit from a task's reference. Raises TaskError if they are not there.
+    """Return the level and turn limit from a task's reference. Raises TaskError if they are not there.
 
     The limit is for the environment to keep, where a user may change it; verdicts ignore it.
     """
@@ -141,7 +141,7 @@ class KeyDoorVerifier(Verifier):
     about: ClassVar[str] = "Replays moves (a list of up, down, left, right) in a key-and-door grid."
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """`submission` is a list of move names, in order."""
+        """Judge a list of move names, in order."""
         level, _ = read_reference(task)
         if not isinstance(submission, list | tuple):
             return unusable("not_moves", "the submission must be a list of moves")

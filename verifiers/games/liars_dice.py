@@ -199,7 +199,7 @@ def name_of(number: int, faces: int) -> str:
 
 
 def shape_of(reference: Mapping[str, JSON]) -> tuple[int, int]:
-    """Dice and faces of a reference."""
+    """Return the dice and faces of a reference."""
     dice, faces = reference.get("dice"), reference.get("faces")
     if type(dice) is not int or type(faces) is not int or dice < 1 or faces < 2:
         raise TaskError(

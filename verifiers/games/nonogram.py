@@ -23,7 +23,7 @@ class Picture:
 
 
 def runs_of(line: Sequence[str]) -> tuple[int, ...]:
-    """Lengths of the runs of `#`."""
+    """Return the lengths of the runs of `#`."""
     return tuple(len(list(group)) for sign, group in groupby(line) if sign == "#")
 
 

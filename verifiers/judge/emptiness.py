@@ -169,7 +169,7 @@ def repeats(bare: str, asked: str) -> bool:
 
 
 def straightened(bare: str) -> str:
-    """Plain text whose words neither repeat a unit nor borrow letters, without spaces between letters."""
+    """Return plain text whose words neither repeat a unit nor borrow letters, without spaces between letters."""
     joined = _LETTERS.sub(lambda found: found[0].replace(" ", ""), bare[:_LONG])
     words = [_unit(_latin(word)) for word in joined.split()]
     # A row of one phrase is that phrase.

@@ -102,7 +102,7 @@ _MOST_CHARS = 400
 
 
 def without_accents(bare: str) -> str:
-    """Small Latin letters without accents; other letters as they are."""
+    """Return small Latin letters without accents; other letters as they are."""
     if bare.isascii():
         return bare
     return unicodedata.normalize(

@@ -45,7 +45,7 @@ _EAST_YEAR = re.compile(r"^\W*(\d{4})\s?[年년]\W*$")
 
 
 def with_english_labels(text: str) -> str:
-    """`text` with "answer:" and "the answer is" at the start of lines in English."""
+    """Return `text` with "answer:" and "the answer is" at the start of lines in English."""
     labelled = LABELLED.sub(_label, text) if _MAY_LABEL.search(text) else text
     labelled = ANSWER_IS.sub("The answer is ", labelled)
     return text if labelled == text else _ENDINGS.sub("", labelled)
@@ -67,12 +67,12 @@ def with_english_dates(text: str) -> str:
 
 
 def yes_or_no_abroad(answer: str) -> bool | None:
-    """The yes or no that an answer of one word says in another language; None if it is none."""
+    """Return the yes or no that an answer of one word says in another language; None if it is none."""
     return YES_OR_NO.get(answer.strip(" .!。！").lower())
 
 
 def with_english_verdict(answer: str) -> str:
-    """`answer` with "Ja, ..." and "Non. ..." at its start as "Yes, ..." and "No, ..."."""
+    """Return `answer` with "Ja, ..." and "Non. ..." at its start as "Yes, ..." and "No, ..."."""
     found = _VERDICT.match(answer)
     said = YES_OR_NO.get(found[1].lower()) if found else None
     if found is None or said is None:

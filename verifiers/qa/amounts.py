@@ -80,25 +80,25 @@ _PAYING = frozenset(
 
 
 def one_unit(word: str) -> str:
-    """A unit in one form: the sign of a currency, else a word in the singular."""
+    """Return a unit in one form: the sign of a currency, else a word in the singular."""
     low = word.lower()
     short = low[:-1] if len(low) > 3 and low.endswith("s") and not low.endswith("ss") else low
     return CURRENCIES.get(short, CURRENCIES.get(low, short))
 
 
 def currency_of(word: str | None) -> str:
-    """The sign of a currency, from its sign, name or code."""
+    """Return the sign of a currency, from its sign, name or code."""
     return CURRENCIES.get((word or "").lower().rstrip("s"), "") or CURRENCIES.get(word or "", "")
 
 
 def currencies_in(text: str) -> frozenset[str]:
-    """The signs of the currencies that a text names."""
+    """Return the signs of the currencies that a text names."""
     words = re.findall(r"[a-z]+|[$€£¥]", text.lower())
     return frozenset(map(one_unit, words)) & frozenset(CURRENCIES.values())
 
 
 def money_words(asked: Asked, named: frozenset[str]) -> frozenset[str]:
-    """The words for money that may stand beside the number that a question wants.
+    """Return the words for money that may stand beside the number that a question wants.
 
     `named`: the currencies of the reference. Where neither it nor the question names one, any may
     stand there, if the question is about money.
@@ -111,7 +111,7 @@ def money_words(asked: Asked, named: frozenset[str]) -> frozenset[str]:
 
 
 def mark_amount(answer: str, aliases: Sequence[str], asked: Asked) -> str | None:
-    """`answer` with a mark for the one amount in it, if that is one of `aliases`; else None."""
+    """Return `answer` with a mark for the one amount in it, if that is one of `aliases`; else None."""
     wanted = [found for found in map(_known_amount, aliases) if found]
     if not wanted:
         return None
@@ -138,7 +138,8 @@ def mark_amount(answer: str, aliases: Sequence[str], asked: Asked) -> str | None
 def mark_amounts(
     answer: str, aliases: Sequence[str], asked: Asked, given: str, other: str
 ) -> str | None:
-    """`answer` with `ANSWER` for each amount that is one of `aliases`, `given` for those whose number the question has, and `other` for the rest.
+    """Return `answer` with `ANSWER` for each amount that is one of `aliases`, `given` for those whose number the
+    question has, and `other` for the rest.
 
     None if it has none of `aliases`.
     """
@@ -313,7 +314,7 @@ def _is_gloss(text: str, main: _Amount, other: _Amount) -> bool:
 
 
 def converted(text: str, wanted: AbstractSet[Decimal]) -> frozenset[int]:
-    """The starts of the numbers in `text` that are one of `wanted` in another unit: "32 °F (0 °C)"."""
+    """Return the starts of the numbers in `text` that are one of `wanted` in another unit: "32 °F (0 °C)"."""
     found = _amounts_in(text)
     hits = [one for one in found if one.unit and one.value in {Fraction(value) for value in wanted}]
     return frozenset(one.start for one in found if any(_is_near(hit, one) for hit in hits))
@@ -345,13 +346,13 @@ _IN_UNIT = re.compile(
 
 @lru_cache(maxsize=256)
 def units_asked(question: str) -> tuple[Unit, ...]:
-    """The units of measure that a question asks for: "in kilometres", "in degrees Celsius"."""
+    """Return the units of measure that a question asks for: "in kilometres", "in degrees Celsius"."""
     found = (_measure(_spelled(match[1])) for match in _IN_UNIT.finditer(question[-2000:]))
     return tuple(unit for unit in found if unit)
 
 
 def measure_behind(text: str, at: int) -> tuple[Unit | None, int]:
-    """The unit of measure behind a number that ends at `at`, and its end; None and `at` if there is none."""
+    """Return the unit of measure behind a number that ends at `at`, and its end; None and `at` if there is none."""
     phrase = _unit_behind(text, at)
     return (_measure(phrase[0]), phrase[1]) if phrase else (None, at)
 

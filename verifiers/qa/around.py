@@ -37,7 +37,8 @@ _TIME = re.compile(
 
 
 def without_courtesies(answer: str) -> str:
-    """`answer` without "Based on the documents," before it and "Let me know if you need anything else!" behind it."""
+    """Return `answer` without "Based on the documents," before it and "Let me know if you need anything else!"
+    behind it."""
     if len(answer) > 2_000 or " " not in answer:
         return answer
     source = _SOURCE.match(answer)
@@ -68,7 +69,7 @@ _SUBSCRIPT = re.compile(r"(?<=[A-Za-z)])_(?:\{(\d+)\}|(\d))")
 
 
 def without_formula(text: str) -> str:
-    r"""`text` with what is all of it in dollar signs as plain text: `$\text{W}$` is W, `$CO_2$` is CO2."""
+    r"""Return `text` with what is all of it in dollar signs as plain text: `$\text{W}$` is W, `$CO_2$` is CO2."""
     found = _FORMULA.fullmatch(text.strip().rstrip(".")) if "$" in text or "\\(" in text else None
     if found is None:
         return text
@@ -77,13 +78,13 @@ def without_formula(text: str) -> str:
 
 
 def without_item_mark(answer: str, prompt: str) -> str:
-    """`answer` without the mark of a list of one item ("1. Paris"), unless the prompt has such a list."""
+    """Return `answer` without the mark of a list of one item ("1. Paris"), unless the prompt has such a list."""
     if "\n" in answer.strip() or re.search(r"(?<!\w)1[.)]", prompt[:20_000]):
         return answer
     return _ITEM.sub("", answer)
 
 
 def without_time(answer: str, prompt: str) -> str:
-    """A date without the time of day behind it, unless the question asks for a time."""
+    """Return a date without the time of day behind it, unless the question asks for a time."""
     asks = "time" in prompt[:20_000].lower() or "hour" in prompt[:20_000].lower()
     return answer if asks or len(answer) > 2_000 else _TIME.sub("", answer)

@@ -119,7 +119,7 @@ _PRONOUNS = frozenset("he she it they we you i there this that these those".spli
 
 
 def short_reply(words: Sequence[str], asked: Asked) -> bool | None:
-    """The yes or no of a reply such as "He did not": a pronoun and the question's own verb; else None."""
+    """Return the yes or no of a reply such as "He did not": a pronoun and the question's own verb; else None."""
     if not asks_whether(asked) or not 2 <= len(words) <= 3 or words[0] not in _PRONOUNS:
         return None
     verb = asked.row[0]

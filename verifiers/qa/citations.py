@@ -46,7 +46,7 @@ class Support:
 
 
 def read_support(reference: Mapping[str, JSON]) -> Support:
-    """The `supporting` and `pages` of a reference. Raises TaskError."""
+    """Return the `supporting` and `pages` of a reference. Raises TaskError."""
     listed, pages = reference.get("supporting", []), reference.get("pages", {})
     if not isinstance(listed, list | tuple):
         raise TaskError("supporting must be a list of page ids, or of lists of them")
@@ -65,7 +65,7 @@ def read_support(reference: Mapping[str, JSON]) -> Support:
 
 
 def take_citations(text: str) -> tuple[str, list[Citation]]:
-    """The text without its `<cite>` tags, and what they cite."""
+    """Return the text without its `<cite>` tags, and what they cite."""
     if "</cite>" not in text:
         return text, []
     found: list[Citation] = []
@@ -83,7 +83,7 @@ def take_citations(text: str) -> tuple[str, list[Citation]]:
 
 
 def read_citations(raw: JSON) -> list[Citation] | str:
-    """Citations in data, or what is wrong with them."""
+    """Return the citations in data, or what is wrong with them."""
     if not isinstance(raw, list | tuple):
         return "citations must be a list"
     found: list[Citation] = []
@@ -113,7 +113,7 @@ class Judged:
 def judge_citations(
     cited: Sequence[Citation], support: Support, min_quote_chars: int, least_precision: float
 ) -> Judged:
-    """Checks that quotes stand in their pages, every group is cited, and enough of the cited pages support.
+    """Check that quotes stand in their pages, every group is cited, and enough of the cited pages support.
 
     Quotes are compared without regard to case, white space and the form of quotation marks; those
     shorter than `min_quote_chars` show nothing and are refused.

@@ -44,7 +44,7 @@ AGAINST = frozenset(["rather", "instead", "unlike", "compared", "versus", "vs"])
 
 
 def sentences_in(text: str) -> list[str]:
-    """The sentences of a reply, without emphasis and quotation marks."""
+    """Return the sentences of a reply, without emphasis and quotation marks."""
     text = _SHORT.sub(
         r"\1", _THOUSANDS.sub("", text.translate(_MARKS)).replace("none other than ", "")
     )

@@ -168,7 +168,7 @@ class View:
         return stem(word) in {stem(one) for one in forms_of(self.asked.row[1])}
 
     def share(self, words: Iterable[str]) -> float:
-        """The share of the question's words, names apart, that stand in `words`."""
+        """Return the share of the question's words, names apart, that stand in `words`."""
         if not self.content:
             return 0.0
         parts = [
@@ -269,7 +269,8 @@ class View:
         return frozenset(name.lower() for name in self.strangers(clause))
 
     def strangers(self, clause: Clause, end: int | None = None, stop: bool = False) -> list[str]:
-        """The strange names of a clause, up to piece `end`; with `stop`, those before the first preposition but "of"."""
+        """Return the strange names of a clause, up to piece `end`; with `stop`, those before the first preposition
+        but "of"."""
         found = []
         pieces = clause.pieces if end is None else clause.pieces[:end]
         for k, piece in enumerate(pieces):

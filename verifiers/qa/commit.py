@@ -56,7 +56,7 @@ _FRAME = frozenset(_FRAME_WORDS.split())
 
 
 def final_answer(reply: str) -> str:
-    """The text of the one answer of a reply, as it stands there; maybe empty."""
+    """Return the text of the one answer of a reply, as it stands there; maybe empty."""
     text = spoken(reply)
     answer = last_answer(text)
     if answer is None:
@@ -74,23 +74,23 @@ def final_answer(reply: str) -> str:
 
 
 def undressed(text: str) -> str:
-    """`text` without quotes, emphasis and closing marks around it."""
+    """Return `text` without quotes, emphasis and closing marks around it."""
     return text.lstrip(_BEFORE).rstrip(_AFTER)
 
 
 def hedge_in(text: str) -> str | None:
-    """The first words that hedge, or None."""
+    """Return the first words that hedge, or None."""
     match = _HEDGES.search(text)
     return match[0].lower() if match else None
 
 
 def pieces(text: str) -> list[str]:
-    """The pieces that a list of candidates falls into; one piece if there is no list."""
+    """Return the pieces that a list of candidates falls into; one piece if there is no list."""
     return [piece for piece in _SEPARATOR.split(text) if piece.strip()]
 
 
 def unframed(given: list[str], question: AbstractSet[str]) -> list[str] | None:
-    """The tokens after the last copula, where all before it repeat the question or say nothing.
+    """Return the tokens after the last copula, where all before it repeat the question or say nothing.
 
     "The capital of France is Paris" gives `paris`. None if there is no such frame. Only what
     follows the copula is the answer, so a frame can hold no second candidate that is paid.
@@ -109,5 +109,5 @@ NEGATIONS = frozenset({"not", "no", "never", "nor", "neither", "or", "isnt", "wa
 
 @lru_cache(maxsize=256)
 def question_words(prompt: str) -> frozenset[str]:
-    """The words of a question that an answer may repeat; no negation and no "or" among them."""
+    """Return the words of a question that an answer may repeat; no negation and no "or" among them."""
     return frozenset(tokens(prompt[:20_000])) - NEGATIONS

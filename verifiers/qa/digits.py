@@ -16,12 +16,12 @@ _MINUS = re.compile(
 
 
 def with_minus(text: str) -> str:
-    """`text` with "minus 5" as "-5"."""
+    """Return `text` with "minus 5" as "-5"."""
     return _MINUS.sub(r"\1-", text.replace("−", "-"))
 
 
 def with_points(text: str) -> str:
-    """`text` with "12 345" as "12345" and "51,9" as "51.9"; "1,234" stays, as a thousands comma."""
+    """Return `text` with "12 345" as "12345" and "51,9" as "51.9"; "1,234" stays, as a thousands comma."""
     if not _SPLIT.search(text):
         return text
     text = _SPACED.sub(lambda match: match[1] + re.sub(r"\D", "", match[2]), text)

@@ -133,6 +133,7 @@ def _table() -> dict[tuple[str, ...], tuple[str, ...]]:
 
 @lru_cache(maxsize=2048)
 def names_abroad(alias: str) -> tuple[str, ...]:
-    """The names of an English right answer in other languages; "l'hydrogène" for those that begin with a vowel or h."""
+    """Return the names of an English right answer in other languages; "l'hydrogène" for those that begin with a
+    vowel or h."""
     others = _table().get(known_tokens(alias), ())
     return (*others, *(f"l'{one}" for one in others if known_tokens(one)[0][0] in "aeiouh"))

@@ -42,13 +42,13 @@ _TWICE = re.compile(
 
 
 def mark_texts(answer: str, aliases: Sequence[Sequence[str]]) -> str | None:
-    """`answer` with a mark for each alias in it; None if it has none. `aliases` are lists of tokens."""
+    """Return `answer` with a mark for each alias in it; None if it has none. `aliases` are lists of tokens."""
     text = without_marks(plain(answer))
     return _mark(text, [tuple(alias) for alias in aliases], set())
 
 
 def mark_items(answer: str, items: Sequence[Sequence[Sequence[str]]]) -> str | None:
-    """`answer` with one mark for the whole list; None if an item is missing or stands there twice."""
+    """Return `answer` with one mark for the whole list; None if an item is missing or stands there twice."""
     text = without_marks(plain(_ITEM_START.sub("", answer.replace("\n", " \n"))))
     found: set[tuple[str, ...]] = set()
     masked = _mark(text, [tuple(alias) for item in items for alias in item], found)
@@ -105,7 +105,7 @@ def _masked(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def mark_given(text: str, spans: Sequence[tuple[int, int, bool]]) -> str:
-    """`text` with a mark for each span, in order: of the answer where its flag is set, else of a given one."""
+    """Return `text` with a mark for each span, in order: of the answer where its flag is set, else of a given one."""
     parts = []
     at = 0
     for start, end, is_answer in spans:
@@ -115,7 +115,7 @@ def mark_given(text: str, spans: Sequence[tuple[int, int, bool]]) -> str:
 
 
 def mark_signs(answer: str, aliases: Sequence[str]) -> str | None:
-    """`answer` with a mark for each of `aliases`, which have no words, standing alone; None if there is none."""
+    """Return `answer` with a mark for each of `aliases`, which have no words, standing alone; None if there is none."""
     text = without_marks(answer).replace("\ufe0f", "").replace("\ufe0e", "")
     alternatives = "|".join(
         re.escape(one) for one in sorted(map(signs, aliases), key=len, reverse=True)

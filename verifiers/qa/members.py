@@ -58,7 +58,8 @@ _CENSUS = re.compile(
 
 @lru_cache(maxsize=1024)
 def members(alias: str, asked: Asked) -> tuple[str, ...]:
-    """The members of a text that is a list; none if it is one name, as "Crosby, Stills and Nash" or "Romeo and Juliet"."""
+    """Return the members of a text that is a list; none if it is one name, as "Crosby, Stills and Nash" or "Romeo
+    and Juliet"."""
     parts = [part.strip() for part in _BETWEEN.split(plain(alias).strip(" .")) if part.strip()]
     plural = any(
         word.endswith("s") and not word.endswith(("ss", "us", "is")) for word in asked.kinds
@@ -90,18 +91,18 @@ def stand_in_order(words: Sequence[str], items: Sequence[AbstractSet[tuple[str, 
 
 
 def without_item_marks(text: str) -> str:
-    """`text` without bullets, and numbers of items, at the starts of its lines."""
+    """Return `text` without bullets, and numbers of items, at the starts of its lines."""
     return _ITEM_MARK.sub("", text) if "\n" in text else text
 
 
 def without_directions(text: str, prompt: str) -> str:
-    """`text` without "to the south", unless the question has a direction."""
+    """Return `text` without "to the south", unless the question has a direction."""
     asked = re.search(r"\b(?:north|south|east|west)", prompt[:20_000].lower())
     return text if asked else _DIRECTION.sub("", text)
 
 
 def split_items(text: str) -> list[str]:
-    """The items of a list in a reply, in their order."""
+    """Return the items of a list in a reply, in their order."""
     return [part for part in _BETWEEN.split(without_item_marks(text)) if part.strip(" .\n")]
 
 

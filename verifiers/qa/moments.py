@@ -39,7 +39,7 @@ Moment = tuple[str, int, int]
 
 @lru_cache(maxsize=1024)
 def known_moment(text: str) -> Moment | None:
-    """The moment that a right answer is, whole; None if it is none."""
+    """Return the moment that a right answer is, whole; None if it is none."""
     text = plain(text).strip()
     found = moments_in(text)
     if len(found) != 1 or found[0][0] or found[0][1] < len(text.rstrip(".")):

@@ -98,7 +98,7 @@ _LAST_FIRST = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 
 @lru_cache(maxsize=2048)
 def spellings(alias: str, asked: Asked) -> tuple[tuple[str, ...], ...]:
-    """The tokens of a right answer, and those of its other spellings."""
+    """Return the tokens of a right answer, and those of its other spellings."""
     texts = {alias}
     if (full := _FULL_NAMES.get(alias.lower())) is not None:
         texts.add(full)
@@ -206,7 +206,7 @@ def _with_kinds(tokens: tuple[str, ...], asked: Asked) -> list[tuple[str, ...]]:
 
 
 def in_usual_order(answer: str, aliases: Sequence[str]) -> str:
-    """`answer` with "Bulgakov, Mikhail" as "Mikhail Bulgakov", if that is one of `aliases`."""
+    """Return `answer` with "Bulgakov, Mikhail" as "Mikhail Bulgakov", if that is one of `aliases`."""
     if answer.count(",") != 1:
         return answer
     last, first = answer.split(",")

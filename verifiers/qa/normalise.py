@@ -32,7 +32,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def tokens(text: str) -> list[str]:
-    """The words and numbers of `text` in the form above; linear time."""
+    """Return the words and numbers of `text` in the form above; linear time."""
     words = _TOKEN.findall(plain(text))
     found: list[str] = []
     last = len(words) - 1
@@ -48,12 +48,12 @@ def tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def known_tokens(text: str) -> tuple[str, ...]:
-    """The tokens of a text of a task, which many replies are compared with."""
+    """Return the tokens of a text of a task, which many replies are compared with."""
     return tuple(tokens(text))
 
 
 def plain(text: str) -> str:
-    """`text` in canonical Unicode, without accents on Latin letters and without full-width forms."""
+    """Return `text` in canonical Unicode, without accents on Latin letters and without full-width forms."""
     if text.isascii():
         return text
     bare = _ACCENT.sub("", unicodedata.normalize("NFD", text.translate(_WIDE)))
@@ -81,7 +81,7 @@ def _parts(word: str, i: int, last: int) -> list[str]:
 
 
 def signs(text: str) -> str:
-    """`text` without white space and the selectors of how an emoji looks; for answers without words."""
+    """Return `text` without white space and the selectors of how an emoji looks; for answers without words."""
     bare = unicodedata.normalize("NFC", text).replace("\ufe0f", "").replace("\ufe0e", "")
     return "".join(bare.split())
 
@@ -106,7 +106,7 @@ def _split_word(word: str) -> list[str]:
 
 
 def f1(given: Sequence[str], wanted: Sequence[str]) -> float:
-    """F1 over tokens as a bag, as SQuAD has it; 1 if both are empty, 0 if only one is."""
+    """Return F1 over tokens as a bag, as SQuAD has it; 1 if both are empty, 0 if only one is."""
     if not given or not wanted:
         return float(given == wanted)
     common = (Counter(given) & Counter(wanted)).total()

@@ -248,7 +248,7 @@ def _is_agreed(country: str, asked: Asked) -> bool:
 
 @lru_cache(maxsize=256)
 def countries_in(asked: Asked) -> frozenset[str]:
-    """The countries that a question names, by name or as an adjective; both names of one."""
+    """Return the countries that a question names, by name or as an adjective; both names of one."""
     named = _countries(asked)
     return named | {other for other, name in _ALIKE.items() if name in named and len(other) > 3}
 

@@ -17,7 +17,7 @@ KINDS = ("text", "number", "date", "yes_no", "list")
 
 
 def read_reference(task: Task) -> tuple[Mapping[str, JSON], str, list[JSON]]:
-    """Reference, kind and right answers; a yes_no answer as a boolean. Raises TaskError."""
+    """Return the reference, kind and right answers; a yes_no answer as a boolean. Raises TaskError."""
     reference = task.reference
     if not isinstance(reference, dict):
         raise TaskError('the reference must be {"answer": ...} or {"answers": [...]}')
@@ -82,13 +82,13 @@ def with_answer(task: Task, answer: str) -> Task:
 
 @lru_cache(maxsize=1024)
 def known_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
-    """The date that a text of a task is; see `read_date`."""
+    """Return the date that a text of a task is; see `read_date`."""
     return read_date(text, day_first)
 
 
 @lru_cache(maxsize=1024)
 def known_number(text: str) -> Number | None:
-    """The number that a text of a task is; see `read_number`."""
+    """Return the number that a text of a task is; see `read_number`."""
     return read_number(text)
 
 
@@ -116,7 +116,7 @@ def _check_right(kind: str, one: JSON) -> None:
 
 
 def wanted_number(one: JSON) -> tuple[Decimal, bool]:
-    """The value of a right number, and whether it is a percentage."""
+    """Return the value of a right number, and whether it is a percentage."""
     if isinstance(one, str):
         number = known_number(one)
         if number is None:
@@ -129,5 +129,5 @@ def wanted_number(one: JSON) -> tuple[Decimal, bool]:
 
 
 def unit_words(unit: str) -> list[str]:
-    """The words and signs of a unit, as they stand around a number."""
+    """Return the words and signs of a unit, as they stand around a number."""
     return unit.lower().replace("/", " / ").replace("²", " ² ").split()

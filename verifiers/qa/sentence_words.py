@@ -271,5 +271,5 @@ def stands_in(words: Sequence[str], row: Sequence[str]) -> bool:
 
 
 def without_marks(text: str) -> str:
-    """`text` without the characters that mark answers."""
+    """Return `text` without the characters that mark answers."""
     return _MARKS.sub(" ", text)

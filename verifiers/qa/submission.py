@@ -13,7 +13,7 @@ MAX_REPLY_CHARS = 1 << 20
 
 
 def take(submission: JSON) -> tuple[str, list[Citation]] | Verdict:
-    """The answer, as it stands there, and the citations of a submission."""
+    """Return the answer, as it stands there, and the citations of a submission."""
     if isinstance(submission, dict):
         answer, raw = submission.get("answer"), submission.get("citations", [])
         if not isinstance(answer, str | int | float | bool):

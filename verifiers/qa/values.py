@@ -113,7 +113,7 @@ class Number:
 
 
 def read_number(text: str) -> Number | None:
-    """The one number in `text`, with thousands commas, exponents, scale words and percent read."""
+    """Return the one number in `text`, with thousands commas, exponents, scale words and percent read."""
     text = text.replace("−", "-")
     matches = list(_NUMBER.finditer(text))
     if len(matches) > 1:
@@ -196,7 +196,7 @@ def _worded(low: str) -> list[tuple[int, int, Number | None]]:
 
 
 def words_value(words: Sequence[str]) -> Decimal | None:
-    """The whole number that English words name; None if they name none or several."""
+    """Return the whole number that English words name; None if they name none or several."""
     total = group = 0
     lowest = 10**15
     last = ""
@@ -263,7 +263,7 @@ def dates_in(
 
 
 def read_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
-    """Year, perhaps month, perhaps day; None if `text` is no date or may be two.
+    """Return year, perhaps month, perhaps day; None if `text` is no date or may be two.
 
     `03/04/2020` is read only where `day_first` says how, or where one number cannot be a month; `3.4.2020` has the day first.
     """
@@ -392,7 +392,7 @@ def is_yes_or_no(words: Sequence[str]) -> bool:
 
 
 def read_yes_no(words: Sequence[str], question: AbstractSet[str] = frozenset()) -> bool | None:
-    """True or False by the first word, where the rest agrees with it; else None.
+    """Return True or False by the first word, where the rest agrees with it; else None.
 
     What denies the first word itself ("yes is wrong", "no is not right") is neither, nor is "yes, it is
     not" or "no, it is": `question` has the words that a "no" may only repeat with a negation.

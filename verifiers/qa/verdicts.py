@@ -6,7 +6,7 @@ from verigym.verdict import Verdict, scored
 
 
 def both(value: float) -> dict[str, float]:
-    """Both parts of a verdict, the exact match and F1, at one value."""
+    """Return both parts of a verdict, the exact match and F1, at one value."""
     return {"exact": value, "f1": value}
 
 

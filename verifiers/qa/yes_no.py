@@ -120,7 +120,7 @@ _AUXILIARIES = frozenset(
 
 
 def told_verdict(asked: Asked, answer: str) -> bool | None:
-    """The yes or no of a reply in sentences, by its first word or else by its first clause on the matter.
+    """Return the yes or no of a reply in sentences, by its first word or else by its first clause on the matter.
 
     None if a later clause on the matter says the contrary, or anything is taken back or doubted.
     """

@@ -22,7 +22,7 @@ _KEPT = ("rows", "setup", "compare", "columns")
 
 
 def task_of(row: Mapping[str, Any]) -> tuple[Task, str, bool]:
-    """Task, submission and label of a row. Raises RequestError if a field is missing."""
+    """Return the task, submission and label of a row. Raises RequestError if a field is missing."""
     missing = {"query_a", "query_b", "equivalent"} - set(row)
     if missing:
         raise RequestError(f"an SQL case needs {', '.join(sorted(missing))}; it has {sorted(row)}")
@@ -62,7 +62,7 @@ def _label(value: Any) -> bool:
 
 
 def seeds() -> Iterator[dict[str, Any]]:
-    """Our own labelled pairs, written for this project.
+    """Return our own labelled pairs, written for this project.
 
     The file has a row a reference, with the queries that are equivalent to it and the near misses.
     """

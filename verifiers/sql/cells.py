@@ -78,7 +78,7 @@ _LEAP_YEAR = datetime.date(2020, 1, 1)
 
 
 def combined(values: Sequence[Cell], kind: str) -> list[Cell]:
-    """More values, for conditions that none of these meets alone: between them, further off, joined."""
+    """Return more values, for conditions that none of these meets alone: between them, further off, joined."""
     found: list[Cell] = []
     if kind in ("int", "real", "bool", "numeral"):
         numbers = sorted({float(v) for v in values if v is not None and _is_number(v)})

@@ -44,7 +44,7 @@ class Classes:
         return cell
 
     def place(self, cell: Place) -> tuple[str, str]:
-        """Table and column of a cell."""
+        """Return the table and column of a cell."""
         return self.scene.occurrences[cell[0]].table, cell[1]
 
     def kind(self, cell: Place) -> str:

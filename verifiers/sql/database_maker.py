@@ -121,7 +121,7 @@ class DatabaseMaker:
     def extend(
         self, database: Database, known: Schema, plan: DatabasePlan, rng: random.Random
     ) -> Database:
-        """A database of the schema `known` with the tables and columns that it lacks."""
+        """Return a database of the schema `known` with the tables and columns that it lacks."""
         active = {
             root: self._draw(*values, self._width(root, plan, rng), plan.exact, rng)
             for root, values in self.pools.items()

@@ -69,7 +69,7 @@ def date_add(value: Value, amount: Value, unit: Value) -> str | None:
 
 
 def date_diff(late: Value, early: Value, unit: Value) -> int | None:
-    """Edges of `unit` that are passed from `early` to `late`: days by the calendar, months by name."""
+    """Return the edges of `unit` that are passed from `early` to `late`: days by the calendar, months by name."""
     one, other = _moment(early), _moment(late)
     name = _unit(unit)
     if other is not None and early == "0000-01-01" and name == "DAY":
@@ -86,7 +86,7 @@ def date_diff(late: Value, early: Value, unit: Value) -> int | None:
 
 
 def timestamp_diff(late: Value, early: Value, unit: Value) -> int | None:
-    """Whole units between two moments, towards zero (MySQL's TIMESTAMPDIFF)."""
+    """Return the whole units between two moments, towards zero (MySQL's TIMESTAMPDIFF)."""
     one, other = _moment(early), _moment(late)
     if one is None or other is None:
         return None
@@ -101,7 +101,7 @@ def timestamp_diff(late: Value, early: Value, unit: Value) -> int | None:
 
 
 def extract(part: Value, value: Value) -> int | float | None:
-    """EXTRACT(part FROM value)."""
+    """Return EXTRACT(part FROM value)."""
     moment = _moment(value)
     if moment is None:
         return None
@@ -128,7 +128,7 @@ def extract(part: Value, value: Value) -> int | float | None:
 
 
 def trunc_date(unit: Value, value: Value) -> str | None:
-    """DATE_TRUNC, as a day for units of a day and above."""
+    """Return DATE_TRUNC, as a day for units of a day and above."""
     moment = _moment(value)
     if moment is None:
         return None
@@ -150,13 +150,13 @@ def trunc_date(unit: Value, value: Value) -> str | None:
 
 
 def to_day(value: Value) -> str | None:
-    """CAST(value AS DATE)."""
+    """Return CAST(value AS DATE)."""
     moment = _moment(value)
     return str(moment.date()) if moment else None
 
 
 def to_moment(value: Value) -> str | None:
-    """CAST(value AS TIMESTAMP)."""
+    """Return CAST(value AS TIMESTAMP)."""
     moment = _moment(value)
     return moment.strftime("%Y-%m-%d %H:%M:%S") if moment and moment.year >= 1000 else None
 
@@ -170,7 +170,7 @@ def last_day(value: Value) -> str | None:
 
 
 def format_date(value: Value, pattern: Value) -> str | None:
-    """strftime for the codes that differ not from machine to machine."""
+    """Return strftime for the codes that differ not from machine to machine."""
     moment = _moment(value)
     if moment is None or not isinstance(pattern, str) or len(pattern) > 100:
         return None
@@ -222,7 +222,7 @@ def from_days(number: Value) -> str | None:
 
 
 def day_of_year(year: Value, number: Value) -> str | None:
-    """MySQL's MAKEDATE."""
+    """Return MySQL's MAKEDATE."""
     try:
         first = dt.date(int(year or 0), 1, 1)
         return str(first + dt.timedelta(int(number) - 1)) if number and int(number) > 0 else None
@@ -231,7 +231,7 @@ def day_of_year(year: Value, number: Value) -> str | None:
 
 
 def period_diff(late: Value, early: Value) -> int | None:
-    """Months between two numbers like 202401."""
+    """Return the months between two numbers like 202401."""
     if not isinstance(late, int) or not isinstance(early, int):
         return None
     return (late // 100 - early // 100) * 12 + late % 100 - early % 100
@@ -244,7 +244,7 @@ def digits(value: Value) -> int | None:
 
 
 def seconds(value: Value) -> int | None:
-    """MySQL's UNIX_TIMESTAMP, in UTC."""
+    """Return MySQL's UNIX_TIMESTAMP, in UTC."""
     moment = _moment(value)
     return None if moment is None else int(moment.replace(tzinfo=dt.UTC).timestamp())
 

@@ -45,7 +45,7 @@ def _padded(value: Value, size: Value, fill: Value, at_left: bool) -> str | None
 
 
 def lpad(value: Value, size: Value, fill: Value = " ") -> str | None:
-    """Filled from the left, cut to size."""
+    """Return the text filled from the left, cut to size."""
     text = _padded(value, size, fill, True)
     return (
         text_of(value)[: len(text)]
@@ -55,17 +55,17 @@ def lpad(value: Value, size: Value, fill: Value = " ") -> str | None:
 
 
 def rpad(value: Value, size: Value, fill: Value = " ") -> str | None:
-    """Filled from the right, cut to size."""
+    """Return the text filled from the right, cut to size."""
     return _padded(value, size, fill, False)
 
 
 def reverse(value: Value) -> str | None:
-    """Backwards."""
+    """Return the text backwards."""
     return None if value is None else text_of(value)[::-1]
 
 
 def repeat(value: Value, count: Value) -> str | None:
-    """Repeated, up to a bound."""
+    """Return the text repeated, up to a bound."""
     if value is None or not isinstance(count, int):
         return None
     text = text_of(value)
@@ -78,7 +78,7 @@ def initcap(value: Value) -> str | None:
 
 
 def substring_index(value: Value, mark: Value, count: Value) -> str | None:
-    """MySQL's SUBSTRING_INDEX."""
+    """Return MySQL's SUBSTRING_INDEX."""
     if value is None or mark is None or not isinstance(count, int):
         return None
     if not mark:
@@ -88,7 +88,7 @@ def substring_index(value: Value, mark: Value, count: Value) -> str | None:
 
 
 def split_part(value: Value, mark: Value, count: Value) -> str | None:
-    """PostgreSQL's SPLIT_PART."""
+    """Return PostgreSQL's SPLIT_PART."""
     if value is None or not mark or not isinstance(count, int):
         return None
     parts = text_of(value).split(text_of(mark))
@@ -96,7 +96,7 @@ def split_part(value: Value, mark: Value, count: Value) -> str | None:
 
 
 def printf(pattern: Value, *values: Value) -> str | None:
-    """SQLite's own, without widths beyond 999: those take seconds even if the result is refused."""
+    """Return SQLite's own, without widths beyond 999: those take seconds even if the result is refused."""
     if not isinstance(pattern, str) or "*" in pattern or re.search(r"\d{4}", pattern):
         return None
     try:
@@ -106,29 +106,29 @@ def printf(pattern: Value, *values: Value) -> str | None:
 
 
 def concat_ws(mark: Value, *values: Value) -> str | None:
-    """Joined with a mark; nulls left out."""
+    """Return the texts joined with a mark; nulls left out."""
     return None if mark is None else text_of(mark).join(text_of(v) for v in values if v is not None)
 
 
 def concat(*values: Value) -> str | None:
-    """Joined; NULL if any is."""
+    """Return the texts joined; NULL if any is."""
     return None if None in values else "".join(map(text_of, values))
 
 
 def texts(*values: Value) -> str:
-    """Joined, nulls left out, as PostgreSQL's CONCAT does."""
+    """Return the texts joined, nulls left out, as PostgreSQL's CONCAT does."""
     return "".join(text_of(value) for value in values if value is not None)
 
 
 def field(value: Value, *values: Value) -> int:
-    """MySQL's FIELD."""
+    """Return MySQL's FIELD."""
     return next(
         (at for at, other in enumerate(values, 1) if value == other and value is not None), 0
     )
 
 
 def find_in_set(value: Value, values: Value) -> int | None:
-    """MySQL's FIND_IN_SET."""
+    """Return MySQL's FIND_IN_SET."""
     if value is None or values is None:
         return None
     parts = text_of(values).split(",")
@@ -136,14 +136,14 @@ def find_in_set(value: Value, values: Value) -> int | None:
 
 
 def packed(*values: Value) -> str | None:
-    """Several values as one that is equal if all of them are; NULL if any is."""
+    """Return several values as one that is equal if all of them are; NULL if any is."""
     if None in values:
         return None
     return repr([float(v) if isinstance(v, int | float) else v for v in values])
 
 
 def to_decimal(value: Value, scale: Value) -> float | None:
-    """CAST(value AS DECIMAL(p, scale))."""
+    """Return CAST(value AS DECIMAL(p, scale))."""
     if value is None or not isinstance(scale, int) or not 0 <= scale <= 30:
         return None
     try:
@@ -153,7 +153,7 @@ def to_decimal(value: Value, scale: Value) -> float | None:
 
 
 def to_integer(value: Value) -> int | None:
-    """CAST(value AS INTEGER) where that rounds, halves away from zero; of a text its first number."""
+    """Return CAST(value AS INTEGER) where that rounds, halves away from zero; of a text its first number."""
     if value is None:
         return None
     found = re.match(r"\s*([+-]?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?)", text_of(value), re.IGNORECASE)
@@ -164,7 +164,7 @@ def to_integer(value: Value) -> int | None:
 
 
 def mid(value: Value, start: Value, count: Value = None) -> str | None:
-    """MySQL's MID: characters from a place, counted from 1 or from the end."""
+    """Return MySQL's MID: characters from a place, counted from 1 or from the end."""
     if value is None or not isinstance(start, int):
         return None
     text = text_of(value)
@@ -175,7 +175,7 @@ def mid(value: Value, start: Value, count: Value = None) -> str | None:
 
 
 def compared(one: Value, other: Value) -> int | None:
-    """MySQL's STRCMP, without case."""
+    """Return MySQL's STRCMP, without case."""
     if one is None or other is None:
         return None
     left_text, right_text = text_of(one).lower(), text_of(other).lower()
@@ -183,7 +183,7 @@ def compared(one: Value, other: Value) -> int | None:
 
 
 def chosen(number: Value, *values: Value) -> Value:
-    """MySQL's ELT: the value of that number."""
+    """Return MySQL's ELT: the value of that number."""
     return values[number - 1] if isinstance(number, int) and 0 < number <= len(values) else None
 
 
@@ -194,7 +194,7 @@ def code_of(value: Value) -> int | None:
 
 
 def digest(value: Value) -> str | None:
-    """MD5, as hexadecimal digits."""
+    """Return MD5, as hexadecimal digits."""
     plain = None if value is None else text_of(value).encode()
     return None if plain is None else hashlib.md5(plain, usedforsecurity=False).hexdigest()
 

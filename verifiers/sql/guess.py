@@ -11,7 +11,7 @@ _ALONE = "id"
 
 
 def guessed_tables(tree: exp.Expr) -> dict[str, dict[str, str]]:
-    """Columns by table, in lower case, each with the empty type; empty without tables.
+    """Return the columns by table, in lower case, each with the empty type; empty without tables.
 
     A column without a table's name belongs to a table of its SELECT: the one that has it elsewhere, or
     whose name it holds, or else the first.

@@ -106,7 +106,7 @@ class Hints:
 
 
 def read_hints(schema: Schema, reference: exp.Expr) -> Hints:
-    """Hints of the reference, with a kind for each column."""
+    """Return the hints of the reference, with a kind for each column."""
     hints = Hints()
     for foreign in schema.foreign:
         for child, parent in zip(foreign.columns, foreign.parent_columns, strict=True):

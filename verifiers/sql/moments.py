@@ -103,7 +103,7 @@ def day_and_number(
 
 
 def dated(node: exp.Expr) -> exp.Expr | None:
-    """Expressions that compute with days and moments."""
+    """Return the expressions that compute with days and moments."""
     for kind, part in _NAMED_PARTS.items():
         if isinstance(node, kind):
             return call("vg_extract", part, _bare(node.this))

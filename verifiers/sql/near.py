@@ -29,7 +29,7 @@ def values_of(literal: exp.Literal) -> Iterator[Value]:
 
 
 def matching(pattern: str) -> Iterator[str]:
-    """Texts that a LIKE pattern matches, and neighbours that it does not."""
+    """Return the texts that a LIKE pattern matches, and neighbours that it does not."""
     if DATE.fullmatch(pattern) or DATE.fullmatch(pattern.rstrip("%").rstrip("-")):
         yield pattern.rstrip("%").rstrip("-")
         return
@@ -75,7 +75,7 @@ def stepped(text: str, steps: Iterable[int]) -> Iterator[str]:
 
 
 def dates(number: int) -> Iterator[str]:
-    """Days on both sides of the edges of a year or a month."""
+    """Return the days on both sides of the edges of a year or a month."""
     if 1000 <= number <= 2999:
         yield from (
             f"{number}-01-01",

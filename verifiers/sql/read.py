@@ -55,7 +55,7 @@ class Query:
 
 
 def dialect_of(name: str) -> str | None:
-    """sqlglot's name for a dialect; None for standard SQL. Raises Refused for an unknown one."""
+    """Return sqlglot's name for a dialect; None for standard SQL. Raises Refused for an unknown one."""
     plain = name.strip().lower()
     if plain in _PLAIN:
         return None

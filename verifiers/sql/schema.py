@@ -95,7 +95,7 @@ class Schema:
         return Schema(kept, {t: keys for t, keys in self.keys.items() if t in kept}, foreign)
 
     def parents_first(self) -> list[str]:
-        """Tables so that, but for circles, a parent stands before its children."""
+        """Return the tables so that, but for circles, a parent stands before its children."""
         left, order = list(self.tables), list[str]()
         while left:
             free = [
@@ -112,7 +112,7 @@ class Schema:
 
 
 def kind_of(declared: str) -> tuple[str, tuple[str, ...]]:
-    """Kind and listed values of a declared type: `("enum", ("a", "b"))` for `ENUM('a', 'b')`."""
+    """Return the kind and listed values of a declared type: `("enum", ("a", "b"))` for `ENUM('a', 'b')`."""
     for kind, pattern in _KINDS:
         if pattern.match(declared.strip()) or (kind != "enum" and pattern.search(declared)):
             if kind != "enum":

@@ -34,7 +34,7 @@ _MAX_DAYS = 8
 
 
 def solutions(node: exp.Expr) -> Iterator[Proposal]:
-    """Columns of a comparison with values that may make it true, best first."""
+    """Return the columns of a comparison with values that may make it true, best first."""
     if isinstance(node, exp.In):
         for item in node.expressions:
             yield from _equal(node.this, item)
@@ -300,7 +300,7 @@ def part_of(node: exp.Expr) -> tuple[exp.Column, str] | None:
 
 
 def days_with(parts: dict[str, list[int]]) -> Iterator[str]:
-    """Days that have the asked for parts, the first of each part first; then those beside them."""
+    """Return the days that have the asked for parts, the first of each part first; then those beside them."""
     years = parts.get("year") or [2020]
     months = parts.get("month") or [(q - 1) * 3 + 1 for q in parts.get("quarter", ())] or [6]
     days = parts.get("day") or [15]

@@ -41,7 +41,7 @@ _ORDERS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NEQ, exp.EQ)
 
 
 def uneven_groups(values: Assignments, plain: Copy) -> Iterator[list[Copy]]:
-    """Copies of `plain` that make up one group each, of five rows, or of as many as are counted."""
+    """Return the copies of `plain` that make up one group each, of five rows, or of as many as are counted."""
     columns = _columns(values)
     shown = {values.classes.place(cell) for cell in [*values.scene.measured, *values.scene.ordered]}
     ladders: dict[Place, list[Ladder]] = {}

@@ -240,7 +240,7 @@ class Witnesses:
         schema: Schema,
         kinds: Mapping[tuple[str, str], str],
     ) -> Iterator[Database]:
-        """Databases in a larger schema with a copy for each value of a column: none is lost among others.
+        """Return the databases in a larger schema with a copy for each value of a column: none is lost among others.
 
         Called when `make` is through.
         """

@@ -59,7 +59,7 @@ def by_key(rows: Sequence[Row], key: Sequence[str], table: str) -> dict[Key, Row
 def find_changes(
     initial: ToolTables, final: ToolTables, keys: Mapping[str, tuple[str, ...]], sameness: Sameness
 ) -> list[Change]:
-    """Every row that differs, in an order that does not depend on that of rows.
+    """Return every row that differs, in an order that does not depend on that of rows.
 
     Raises BadState as `by_key` does.
     """

@@ -47,7 +47,7 @@ _EACH = 2
 
 
 def worthless(case: Case, rng: random.Random) -> Iterator[Case]:
-    """Some of each kind for the task of one seed that is right; all are labelled wrong."""
+    """Return some of each kind for the task of one seed that is right; all are labelled wrong."""
     if not case.label:
         return
     for name, group in _GROUPS.items():

@@ -27,7 +27,7 @@ def take(machine: Any, value: Any) -> list[Any]:
 
 
 def put_in_order(machine: Any, items: list[Any], key: Any, reverse: Any) -> list[Any]:
-    """Sorted; n log n comparisons are counted, each by the items' length."""
+    """Return the items sorted; n log n comparisons are counted, each by the items' length."""
     keys = [machine.call(key, [item], {}) for item in items] if key is not None else items
     rounds = max(1, len(items).bit_length())
     for one in keys:

@@ -258,7 +258,7 @@ def load_item(meter: Any, thing: Any, at: Any) -> Any:
 
 
 def store_item(meter: Any, thing: Any, at: Any, value: Any) -> None:
-    """`thing[at] = value`."""
+    """Store a value: `thing[at] = value`."""
     if type(thing) is dict:
         weigh(meter, at)
     elif type(thing) is list:

@@ -16,7 +16,7 @@ MAX_DEPTH = 200
 
 
 def main() -> None:
-    """Everything that is needed later is taken before the program is loaded."""
+    """Run the program; everything that is needed later is taken before it is loaded."""
     write, leave, quote = os.write, os._exit, json.encoder.encode_basestring_ascii
     call = json.loads(sys.stdin.buffer.read())
     args = [decoded(value) for value in call["args"]]

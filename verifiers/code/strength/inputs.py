@@ -171,7 +171,7 @@ def changed(value: Any, rng: random.Random) -> Any:
 
 
 def covering(descriptions: Sequence[Description], rng: random.Random, most: int) -> list[list[Any]]:
-    """Arguments of boundary values: each value of each argument at least once, paired at random."""
+    """Return the arguments of boundary values: each value of each argument at least once, paired at random."""
     columns = [boundaries(description) for description in descriptions]
     found = []
     for number, column in enumerate(columns):

@@ -109,7 +109,7 @@ def word(rng: random.Random) -> str:
 
 
 def words(rng: random.Random, n: int) -> list[str]:
-    """Different words of the list, sorted."""
+    """Return the different words of the list, sorted."""
     return sorted(rng.sample(WORDS, n))
 
 

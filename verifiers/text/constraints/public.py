@@ -91,7 +91,7 @@ def letter_frequency(text: str, args: Args) -> bool:
 
 
 def n_placeholders(text: str) -> int:
-    """Non-overlapping `[...]`, each within a line."""
+    """Return the number of `[...]`, non-overlapping and each within a line."""
     count = 0
     for line in text.split("\n"):
         at = 0
