@@ -128,7 +128,7 @@ class Delivery:
                 version=version,
                 gap_nats=gap,
                 change_nats=change,
-                sent_bytes=weights.n_bytes,
+                sent_bytes=getattr(self.sampler, "sent_bytes", weights.n_bytes),
                 seconds=time.perf_counter() - began,
             )
         )

@@ -242,8 +242,9 @@ class EngineSection(Section):
     reduction: Literal["sum", "row-mean"] = "sum"
     """Reduction of the tokens' losses by the Tinker server: their sum, or the mean over each row and then over
     rows, as SkyRL's jax backend does."""
-    transfer: Literal["gloo", "disk", "nccl", "ipc"] = "gloo"
-    """Way of the weights to vLLM; a LoRA adapter always goes through a folder."""
+    transfer: Literal["gloo", "disk", "delta", "nccl", "ipc"] = "gloo"
+    """Way of the weights to vLLM: `disk` and `delta` by a folder, `delta` only what changed where that is
+    smaller. A LoRA adapter always goes through a folder."""
     max_sequences: int = Field(default=64, ge=1)
     """Maximum number of prompts that the engine continues at once."""
     cache_gib: float = Field(default=4.0, gt=0)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from verigym.agents.engines import gloo
+from verigym.agents.engines.deltas import DeltaWriter
 from verigym.agents.engines.sampler import (
     EngineDead,
     EngineFault,
@@ -37,7 +38,7 @@ from verigym.agents.policy import PolicyRefusal
 from verigym.agents.sampling import generator
 from verigym.errors import RequestError
 
-Transfer = Literal["gloo", "disk", "nccl", "ipc"]
+Transfer = Literal["gloo", "disk", "delta", "nccl", "ipc"]
 _COUNT = itertools.count()
 PRECISION_NATS = {"float32": 1e-5, "bfloat16": 0.15}
 """Bound on the gap to the torch learner with the same weights and dtype (docs/engines.md). Each is ten
@@ -79,6 +80,9 @@ class VllmSampler:
         self._lock = threading.Lock()
         self._channel: Any = None
         self._native: NativeSender | None = None
+        self._deltas: DeltaWriter | None = None
+        self.sent_bytes = 0
+        """Size of the weights in the last update; of a delta, of what changed."""
         self._adapter: int | None = None
         self._asleep = False
         self._lost = False
@@ -94,7 +98,7 @@ class VllmSampler:
         self.link.label("0")
         self.max_context = self.link.max_context()
         self.version = 0
-        self._channel = self._native = self._adapter = None
+        self._channel = self._native = self._deltas = self._adapter = None
         self._asleep = self._lost = False
 
     def sample(
@@ -228,6 +232,7 @@ class VllmSampler:
     def update(self, weights: Weights) -> None:
         """Take `weights`. After EngineDead the engine holds nothing of use until `revive`."""
         with self._lock:
+            self.sent_bytes = weights.n_bytes
             if weights.is_adapter:
                 self._load_adapter(weights)
             else:
@@ -247,6 +252,8 @@ class VllmSampler:
                 self._send_by_gloo(weights)
             elif self._transfer == "disk":
                 self._send_by_disk(weights)
+            elif self._transfer == "delta":
+                self._send_by_delta(weights)
             else:
                 if self._native is None:
                     self._native = NativeSender(self.link, self._transfer, self._host)
@@ -262,7 +269,7 @@ class VllmSampler:
         finally:
             if not whole:
                 self._lost = True
-                self._channel = self._native = None
+                self._channel = self._native = self._deltas = None
                 self.link.kill()
 
     def _send_by_gloo(self, weights: Weights) -> None:
@@ -312,6 +319,19 @@ class VllmSampler:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def _send_by_delta(self, weights: Weights) -> None:
+        folder = self._scratch / f"version-{weights.version}"
+        try:
+            if self._deltas is None:
+                self._deltas = DeltaWriter()
+                self.link.init_weight_transfer_engine({})
+            self.sent_bytes = self._deltas.write(weights.tensors, folder)
+            self.link.start_weight_update()
+            self.link.update_weights({"folder": str(folder)})
+            self.link.finish_weight_update(str(weights.version))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
     def _load_adapter(self, weights: Weights) -> None:
         """Load the adapter under a number of its own, so that no cached key of an older one fits it."""
         number, old = weights.version + 1, self._adapter
@@ -343,7 +363,7 @@ class VllmSampler:
             if self._lost:
                 self.link.start()
                 self.link.label(str(self.version))
-                self._channel = self._native = self._adapter = None
+                self._channel = self._native = self._deltas = self._adapter = None
                 self._lost = False
                 return True
             if self._asleep:

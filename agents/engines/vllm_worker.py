@@ -1,6 +1,6 @@
-"""Weight transfer inside vLLM's worker process: over gloo, or from a folder.
+"""Weight transfer inside vLLM's worker process: over gloo, or from a folder, whole or as deltas.
 
-vLLM imports this module because `Extension` is its `worker_extension_cls`; that registers the two. Both load a
+vLLM imports this module because `Extension` is its `worker_extension_cls`; that registers the three. All load a
 whole checkpoint between `initialize_layerwise_reload` and `finalize_layerwise_reload`: plain
 `model.load_weights` on a live CPU engine fails half-way, as packed weights are emptied after loading.
 
@@ -28,7 +28,7 @@ from vllm.model_executor.model_loader.reload import (
     initialize_layerwise_reload,
 )
 
-from verigym.agents.engines import gloo
+from verigym.agents.engines import deltas, gloo
 
 
 class Extension:
@@ -140,5 +140,22 @@ class DiskTransfer(_Reload):
                     yield name, file.get_tensor(name)
 
 
+class DeltaTransfer(_Reload):
+    """Reads the elements that changed. The last weights are kept on the CPU, and all of them are loaded."""
+
+    init_info_cls = DiskInit
+    update_info_cls = DiskUpdate
+
+    def init_transfer_engine(self, init_info: DiskInit) -> None:
+        """Forget the last weights: all are sent next."""
+        self.base: dict[str, torch.Tensor] = {}
+
+    def tensors(self, update_info: DiskUpdate) -> Iterator[tuple[str, torch.Tensor]]:
+        """Yield all tensors, as the update leaves them."""
+        deltas.read(Path(update_info.folder), self.base)
+        yield from self.base.items()
+
+
 WeightTransferEngineFactory.register_engine("gloo", GlooTransfer)
+WeightTransferEngineFactory.register_engine("delta", DeltaTransfer)
 WeightTransferEngineFactory.register_engine("disk", DiskTransfer)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM
 
-from verigym.agents.engines.sampler import SamplingParams
+from verigym.agents.engines.deltas import DeltaWriter, read
+from verigym.agents.engines.sampler import SamplingParams, UpdateRefused, Weights
+from verigym.agents.engines.shapes import misfit
 from verigym.agents.engines.torch import TorchSampler
 from verigym.agents.policies.hf import HFPolicy
 from verigym.trainers import tiny
@@ -79,6 +82,23 @@ def delivery_of(learner, sampler, policy, counter, proofs):
         seed=7,
         on_proof=proofs.append,
     )
+
+
+class TakesDeltas(TorchSampler):
+    """A sampler with weights of its own, which come as deltas through a folder."""
+
+    def __init__(self, policy: HFPolicy, scratch: Path) -> None:
+        super().__init__(policy)
+        self.scratch, self.writer, self.base = scratch, DeltaWriter(), {}
+        self.sent_bytes = 0
+
+    def update(self, weights: Weights) -> None:
+        shapes = {n: tuple(p.shape) for n, p in self.policy.model.named_parameters()}
+        if found := misfit(weights.tensors, shapes):
+            raise UpdateRefused(found)
+        self.sent_bytes = self.writer.write(weights.tensors, self.scratch)
+        read(self.scratch, self.base)
+        super().update(replace(weights, tensors=self.base))
 
 
 def torch_copy(folder: Path) -> TorchSampler:

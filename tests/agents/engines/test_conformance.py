@@ -12,6 +12,7 @@ import torch
 
 from tests.agents.engines.engine_kinds import (
     HAS_VLLM,
+    TakesDeltas,
     build_folder,
     delivery_of,
     learner_of,
@@ -27,6 +28,7 @@ from verigym.trainers.delivery import DeliveryError, distance, probe_rows
 KINDS = [
     "torch-shared",
     "torch-copy",
+    "torch-delta",
     *[
         pytest.param(
             kind,
@@ -37,7 +39,7 @@ KINDS = [
                 ),
             ],
         )
-        for kind in ("vllm-gloo", "vllm-gloo-untied", "vllm-disk", "vllm-server")
+        for kind in ("vllm-gloo", "vllm-gloo-untied", "vllm-disk", "vllm-delta", "vllm-server")
     ],
 ]
 
@@ -55,9 +57,12 @@ class Pair:
 
             self.sampler = start(kind, folder)
         else:
-            self.sampler = (
-                TorchSampler(self.policy) if kind == "torch-shared" else torch_copy(folder)
-            )
+            made = {
+                "torch-shared": lambda: TorchSampler(self.policy),
+                "torch-copy": lambda: torch_copy(folder),
+                "torch-delta": lambda: TakesDeltas(load_policy(folder), folder / "deltas"),
+            }
+            self.sampler = made[kind]()
         self.version = [0]
         self.proofs = []
         self.delivery = delivery_of(

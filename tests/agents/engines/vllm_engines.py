@@ -94,7 +94,8 @@ def free_port():
 def start(kind, folder):
     """A sampler by the name of its kind."""
     if kind != "vllm-server":
-        return start_process(folder, transfer="disk" if "disk" in kind else "gloo")
+        ways = [way for way in ("disk", "delta") if way in kind]
+        return start_process(folder, transfer=[*ways, "gloo"][0])
     port = free_port()
     server = start_server(folder, port)
     link = ServerLink(f"http://127.0.0.1:{port}", deadline_s=120.0)
