@@ -61,7 +61,7 @@ class Crowd:
             oldest.hang_up()
 
     def claim(self, member: Member, owner: str) -> None:
-        """Count it for `owner`, whose key was shown on it. Raises Refusal if its share is used up.
+        """Count `member` for `owner`, whose key was shown on it. Raises Refusal if its share is used up.
 
         One of the owner's that is idle makes room, if there is any.
         """

@@ -100,7 +100,7 @@ SHARED = {
         "Play",
         "Problem",
     ),
-    *("Reading", "Repair", "Rows", "State", "VerigymEnv"),
+    *("Reading", "Repair", "Rows", "State", "VerigymEnv", "Writer"),
 }
 """Names that stand for classes of several files, whose folders make the meaning clear. To be shortened, never
 lengthened; names with an underscore are private to their file."""

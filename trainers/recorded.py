@@ -23,12 +23,12 @@ from verigym.agents.scores import EPISODES
 from verigym.envs.tools.calls import as_text, submission_of
 from verigym.episode import Episode
 from verigym.errors import RequestError
-from verigym.trainers.warmup import Writer
+from verigym.trainers.warmup import RowWriter
 from verigym.verdict import Verdict
 from verigym.verifiers.tools.read_calls import read_calls
 
 
-class Recorded(Writer):
+class Recorded(RowWriter):
     """Says the recorded replies: a request's key is the number of the episode and the turn."""
 
     name = "recorded"

@@ -26,7 +26,7 @@ from verigym.trainers.learner import Imitation
 from verigym.trainers.sections import WarmUpSection
 
 
-class Writer:
+class RowWriter:
     """A policy that says given texts in `reader`'s tokens; a subclass gives `name` and `say`."""
 
     name: str
@@ -76,7 +76,7 @@ class Writer:
         )
 
 
-class Demonstrator(Writer):
+class Demonstrator(RowWriter):
     """Plays the oracle's move, or with probability `noise` a random legal one, in `reader`'s tokens."""
 
     name = "demonstrator"

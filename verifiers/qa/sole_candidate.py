@@ -81,7 +81,7 @@ _BESIDE_MAKING = frozenset(
     taught sent staged left hosted sponsored produced managed filmed photographed influenced attended interpreted conducted collected wanted tried planned failed hoped supposed thought guessed dreamt claimed pretended
     """.split()  # noqa: SIM905
 )
-"""What somebody may do with a thing that another one made."""
+"""Verbs for acts of somebody upon a thing that another one made."""
 
 
 def is_sole(masked: str, asked: Asked, sort: Sort, answer: frozenset[str]) -> bool:
