@@ -45,6 +45,7 @@ from verigym.verifiers.math.languages import reads_decimal_comma, to_english, wi
 from verigym.verifiers.math.last_steps import last_step
 from verigym.verifiers.math.last_words import last_words
 from verigym.verifiers.math.misfits import has_other_unit, is_share
+from verigym.verifiers.math.openings import opening_value
 from verigym.verifiers.math.other_quantity import gives_to_other, may_be_other
 from verigym.verifiers.math.parts_by_name import parts_by_name
 from verigym.verifiers.math.patterns import lazy_pattern
@@ -245,7 +246,11 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if rung in ("", *FAULTS) and found.line and may_be_claimed:
             rung = self._stepped(task, found.text, question) or rung
         if not rung and found.line and may_be_claimed:
-            rung = self._closed(golds, written, submission, ctx) or self._without_aside(task, found)
+            rung = (
+                self._closed(golds, written, submission, ctx)
+                or self._without_aside(task, found)
+                or self._opened(task, found)
+            )
         if (
             rung
             and found.line
@@ -367,6 +372,12 @@ class AnswerVerifier(Verifier[AnswerParams]):
         step = last_step(reply, question)
         is_right = bool(step) and len(step) < len(reply) and self._compare(task, step).score == 1
         return "step" if is_right else ""
+
+    def _opened(self, task: Task, found: Found) -> str:
+        """The rung of the answer that a reply opens with and then explains."""
+        said = opening_value(found.text, written_reference(task)[1])
+        is_right = bool(said) and self._compare(task, said).score == 1
+        return "opening" if is_right else ""
 
     def _without_aside(self, task: Task, found: Found) -> str:
         """The rung of a reply without the aside that ends it, judged as if that were all of it."""

@@ -63,8 +63,9 @@ _DENIED = lazy_pattern(
 )
 _CLAUSE = lazy_pattern(
     r",? (?:with|for) (?:an? |any |some )?(?:arbitrary |real |any )?(?:constant )?\$?[A-Z]\$? (?:an?|any|being an?|some|is an?) (?:arbitrary |real )*constant$"
+    r"|(?<=[\w)}]) after (?:dividing|cancell?ing|reducing|simplifying|rounding|expanding|factoring|multiplying|converting)\b[^.;:=]{0,60}$"
     r"|,? with equality (?:for|at|when|if|in|only)\b[^.;]{1,60}$",
-    needs="constant|with equality",
+    needs="constant|with equality|after ",
 )
 _MEASURE = lazy_pattern(
     r"(?:i\.e\.,? |that is,? |or |= ?)?(?P<value>[$€£]\d[\d.]*(?:,\d{3})*|\d[\d.]*(?:,\d{3})*(?:/\d+)? ?[a-zA-Z%€£°]{1,14}[²³]?(?:/[a-z]{1,3})?)"
@@ -85,6 +86,11 @@ _NEAR = 25
 _ROUNDED_ASIDE = lazy_pattern(
     rf"(?:or |i\.e\.,? |which is )?{_ROUGHLY}\s?(?P<value>.{{1,40}})", re.IGNORECASE
 )
+_SHOWS = lazy_pattern(
+    r"(?!(?:mod|base|in|to|per|each|times|or|about|squared|cubed|approx\w*|if|when|for|at|case|step)\b)[A-Za-z]+(?: [a-z]+){0,2} (?:=|is|are|of)? ?-?\d[\d.,/]*(?: ?[a-z²³°%]{1,8})?"
+    r"|(?:[A-Za-z\d][\w./-]{0,6}(?:, (?:and )?| and )){2,}[A-Za-z\d][\w./-]{0,6}"
+)
+"""Values that another one is worked out from: "side 7 cm", "M, I, S, P"."""
 _EXPLAINS = lazy_pattern(
     r"(?:so|since|because|as|the|and|with|not|which|where|by|from|using)\b", re.IGNORECASE
 )

@@ -29,7 +29,7 @@ _NO_NAMES = frozenset(
 _WORD = lazy_pattern(r"(?<![\\\w$])[A-Za-z][a-z]+(?![\w}$])")
 _SENTENCE = lazy_pattern(r"(?<=[.!?])\s+")
 _WHO = rf"(?i:(?:so|then|thus|therefore|and|while|the|his|her|their|that)[, ]+)*(?:[A-Z][a-z]+'s (?=(?:{'|'.join(sorted(_KIN))})\b))?(?P<who>[A-Za-z][a-z]+)(?:'s (?:age|share|score|amount|total|number)(?: is)?)?"
-_HAS = r"(?:\s*[:=]\s*| (?:is|has|had|have|gets|got|gives|earns|earned|scored|scores|sold|sells|bought|buys|ate|owns|needs|will be|will have|paid|pays|ran|read|made|makes|saved|saves|collected|weighs|now has|is now|must be|must have) )(?:now |only |exactly |then )?"
+_HAS = r"(?:\s*[:=]\s*| (?:is|has|had|have|gets|got|gives|earns|earned|scored|scores|sold|sells|bought|buys|ate|owns|needs|will be|will have|paid|pays|ran|read|made|makes|saved|saves|collected|weighs|now has|is now|must be|must have) |(?<=[a-z]) (?=[$€£]?\d))(?:now |only |exactly |then )?"
 _AMOUNT = r"(?P<amount>(?:\\?\$|€|£|\\dollar ?)?-?\d[\d.,]*(?<=\d)(?:/\d+)?|[a-z]+(?:-[a-z]+)?)(?P<noun>(?: [a-z%]+){0,3})"
 _TOLD = lazy_pattern(rf"{_WHO}{_HAS}{_AMOUNT}")
 _SPLIT = lazy_pattern(

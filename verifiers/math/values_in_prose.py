@@ -32,6 +32,8 @@ _WORDS = lazy_pattern(r"[A-Za-z]{3,}")
 _JOINS = lazy_pattern(
     r"\s*(?:,|;|\bor\b|\band\b|&|\bund\b|\boder\b|\bet\b|\bou\b|\by\b|\bo\b)+(?:\s*(?:and|or|then|thus|hence|so|therefore)\b)*\s*"
 )
+_COUNTS = lazy_pattern(r"\s*(?:in all|altogether|in total)\b", needs="in all|altogether|in total")
+"""Words behind the number of the members of a list."""
 _BARE = lazy_pattern(r"[$€£¥]? ?\d[\d,]*(?:\.\d+)?")
 _ABOVE = r"(?:greater|larger|bigger|more|higher) than or equal to|at least|no (?:less|smaller) than|not (?:less|smaller) than"
 _BELOW = r"(?:less|smaller|lower) than or equal to|at most|no (?:more|greater|larger) than|not (?:more|greater|larger) than"
@@ -308,7 +310,11 @@ def _merged(found: list[Value], sentence: str) -> list[Value]:
         between = sentence[last.end : value.start] if last is not None else ""
         if last is not None and _is_compound(last, value, between):
             merged[-1] = Value(f"{last.whole} {value.text}", value.unit, last.start, value.end)
-        elif last is not None and _is_listed(last, value, between):
+        elif (
+            last is not None
+            and _is_listed(last, value, between)
+            and not _COUNTS.match(sentence, value.end)
+        ):
             name = (
                 last.text.partition("=")[0] + "= "
                 if "=" in last.text and "=" not in value.text
