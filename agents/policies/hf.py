@@ -29,6 +29,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from verigym.agents.chat import StepRows, Transcript
 from verigym.agents.engines.sampler import Watch
+from verigym.agents.onednn_linear import use_onednn
 from verigym.agents.policies.chat_tokens import ChatTokens
 from verigym.agents.policies.kept_nodes import Memory
 from verigym.agents.policies.loading import without_progress_bars
@@ -95,6 +96,7 @@ class HFPolicy(ChatTokens):
             chat_template_kwargs=chat_template_kwargs,
         )
         self.model = model if device is None else model.to(_usable(device))
+        use_onednn(self.model)
         self.max_new_tokens = max_new_tokens
         self.temperature = temperature
         self.top_p = top_p
