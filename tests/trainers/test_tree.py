@@ -22,6 +22,7 @@ from transformers import (
 )
 
 from tests.trainers.test_head import SIZES, engine_of, model_of
+from verigym.agents import onednn_linear
 from verigym.agents.prefix_tree import count_distinct
 from verigym.trainers.batch import Row
 from verigym.trainers.config import AlgorithmSection, CriticSection, TrainSection
@@ -113,6 +114,33 @@ def reinforce(engine: Engine) -> None:
 @pytest.mark.parametrize("name", list(KINDS))
 def test_gradients_equal_those_of_plain_rows(name, tokens):
     both(lambda: engine_of(model(name), microbatch_tokens=tokens), reinforce, 1e-6)
+
+
+@pytest.mark.skipif(
+    not hasattr(torch.ops.mkldnn, "_linear_pointwise"), reason="this build of torch has no oneDNN"
+)
+def test_gradients_of_layers_by_onednn_equal_those_of_plain_rows(monkeypatch):
+    monkeypatch.setattr(onednn_linear, "is_faster", lambda: True)
+    rows = [replace(r, ids=[*range(40), *range(40), *r.ids], **_later(r, 80)) for r in ROWS]
+
+    def make(*, fast: bool) -> Engine:
+        own = model("llama")
+        if fast:
+            onednn_linear.use_onednn(own)
+        return engine_of(own)
+
+    def step(engine: Engine) -> None:
+        engine.train_step(rows, Reinforcement())
+
+    shared, plain = make(fast=True), make(fast=False)
+    plain.unshared = "compared"
+    assert distance(gradients(shared, step), gradients(plain, step)) < 1e-6
+
+
+def _later(one: Row, n: int) -> dict[str, list]:
+    """Return the lists of a row with `n` tokens before it."""
+    fills = {"mask": 0, "logprobs": 0.0, "turn": -1, "advantage": 0.0, "old": 0.0}
+    return {name: [*[fill] * n, *getattr(one, name)] for name, fill in fills.items()}
 
 
 @pytest.mark.parametrize("name", list(KINDS))
