@@ -11,10 +11,12 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.contest import determinants, eigenvalues
+from verigym.envs.math.contest.exact import determinant, shown
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.elimination import eliminate, substitute
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.polynomials import whole_roots
-from verigym.envs.math.systems import determinant
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
 
@@ -27,9 +29,6 @@ LEVELS = {
     5: (4, 2),
     6: (4, 4),
     7: (5, 5),
-    8: (6, 5),
-    9: (7, 6),
-    10: (8, 7),
 }
 
 Rows = list[list[int]]
@@ -39,11 +38,14 @@ _FORM = "Give it row by row, in the form [[..., ...], [..., ...]]."
 
 
 class Matrices(Worked):
-    """Determinants, products, inverses, ranks and eigenvalues."""
+    """Determinants, products, inverses, ranks and eigenvalues; from level 7 on contest questions on determinants
+    with a structure, on eigenvalues that need not be found, and on matrices modulo a number."""
 
     id: ClassVar[str] = "verigym/math/matrices-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = determinants.KINDS + eigenvalues.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:
@@ -192,11 +194,6 @@ SOLVERS: dict[str, Callable[..., str]] = {
 def _random(rng: np.random.Generator, n: int, largest: int) -> Rows:
     rows: Rows = rng.integers(-largest, largest, (n, n), endpoint=True).tolist()
     return rows
-
-
-def shown(rows: Rows) -> str:
-    """Return a matrix as text: `[[1, 2], [3, 4]]`."""
-    return "[" + ", ".join(f"[{', '.join(map(str, row))}]" for row in rows) + "]"
 
 
 def product(a: Rows, b: Rows) -> Rows:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.contest.exact import determinant
 from verigym.envs.math.elimination import eliminate, substitute
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
@@ -72,24 +73,6 @@ class Systems(Worked):
         rows = [row[:n] + row[-1:] for row in rows]
         eliminate(paper, rows, n)
         return f"({', '.join(map(str, substitute(paper, rows, n)))})"
-
-
-def determinant(rows: list[list[int]]) -> int:
-    """Return the determinant, exact, by fraction-free elimination (Bareiss 1968)."""
-    grid = [list(row) for row in rows]
-    sign, before, n = 1, 1, len(grid)
-    for k in range(n - 1):
-        if not grid[k][k]:
-            swap = next((i for i in range(k + 1, n) if grid[i][k]), None)
-            if swap is None:
-                return 0
-            grid[k], grid[swap] = grid[swap], grid[k]
-            sign = -sign
-        for i in range(k + 1, n):
-            for j in range(k + 1, n):
-                grid[i][j] = (grid[i][j] * grid[k][k] - grid[i][k] * grid[k][j]) // before
-        before = grid[k][k]
-    return sign * grid[-1][-1]
 
 
 def linear(coefficients: list[int], names: tuple[str, ...]) -> str:

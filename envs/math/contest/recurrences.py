@@ -76,8 +76,8 @@ def _times(paper: Paper, p: list[int], q: list[int], factors: list[int], m: int)
     return [paper.divide(c, m)[1] if not 0 <= c < m else c for c in total[:order]]
 
 
-def _power(paper: Paper, e: int, factors: list[int], m: int) -> list[int]:
-    """Return x^e modulo the characteristic polynomial."""
+def power_of_x(paper: Paper, e: int, factors: list[int], m: int) -> list[int]:
+    """Return x^e modulo the characteristic polynomial and modulo m, lowest power first."""
     value = [1] + [0] * (len(factors) - 1)
     for bit in f"{e:b}":
         if any(value[1:]) or value[0] != 1:
@@ -92,7 +92,7 @@ def _solve_far_term(paper: Paper, numbers: list[int], text: str) -> int:
     n, m = numbers[-2:]
     firsts = [numbers[2 * i + 1] for i in range(len(factors))]
     total = 0
-    for c, first in zip(_power(paper, n - 1, factors, m), firsts, strict=True):
+    for c, first in zip(power_of_x(paper, n - 1, factors, m), firsts, strict=True):
         total = paper.add(total, paper.multiply(c, first))
     return paper.divide(total, m)[1]
 
@@ -139,7 +139,7 @@ def _solve_period(paper: Paper, numbers: list[int], text: str) -> int:
         for prime, exponent in _both(paper, p, steps).items():
             for _ in range(exponent):
                 less = paper.divide_exactly(steps, prime)
-                if _power(paper, less, factors, p) != [1, 0]:
+                if power_of_x(paper, less, factors, p) != [1, 0]:
                     break
                 steps = less
         found = paper.multiply(
