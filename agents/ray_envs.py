@@ -13,31 +13,18 @@ Needs the extra `ray`; tried with Ray 2.60. Objects travel pickled: connect only
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import Any, cast
 
 from typing_extensions import override
 
 from verigym.agents.envpool import EnvLost, EnvPool
 from verigym.agents.plan import Plan
+from verigym.agents.ray_actors import START_S, RayActor, RayActors
 from verigym.agents.ray_host import Made, RayHost, Shown
 from verigym.env import Env, Snapshot, Transition
-from verigym.errors import MissingError, RequestError
+from verigym.errors import RequestError
 from verigym.judge import Judge
 from verigym.task import Task
-
-_START_S = 120.0
-
-
-class _Actor:
-    """An actor of Ray with a `RayHost`. `is_up` once it has answered."""
-
-    def __init__(self, handle: Any) -> None:
-        self.handle = handle
-        self.up = handle.ping.remote()
-        self.is_up = False
-        self.n_playing = 0
 
 
 class RayEnvPool(EnvPool):
@@ -57,29 +44,10 @@ class RayEnvPool(EnvPool):
         timeout_s: float = 120.0,
     ) -> None:
         super().__init__()
-        for name, value in (("actors", actors), ("slots", slots), ("timeout_s", timeout_s)):
-            if not value > 0:
-                raise RequestError(f"{name} must be above 0, got {value}")
-        if address is None:
-            listen_on_loopback()
-        try:
-            import ray
-        except ImportError as error:
-            raise MissingError(
-                f"workers on Ray need more packages ({error}): pip install 'verigym[ray]'"
-            ) from error
-        self._ray = ray
+        if not timeout_s > 0:
+            raise RequestError(f"timeout_s must be above 0, got {timeout_s}")
         self._timeout_s = timeout_s
-        self._options = {"num_cpus": cpus, "max_concurrency": slots + 2, "max_restarts": 0}
-        self._owns_ray = not ray.is_initialized()
-        if self._owns_ray:
-            _connect(ray, address, max(1, round(actors * cpus)))
-        self._changing = threading.RLock()
-        self._actors = [self._new_actor() for _ in range(actors)]
-
-    def _new_actor(self) -> _Actor:
-        made = self._ray.remote(RayHost).options(scheduling_strategy="SPREAD", **self._options)
-        return _Actor(made.remote())
+        self._actors = RayActors(RayHost, actors=actors, slots=slots, cpus=cpus, address=address)
 
     @override
     def acquire(self, plan: Plan) -> Env[Any]:
@@ -87,13 +55,9 @@ class RayEnvPool(EnvPool):
 
         Raises EnvLost if no actor comes up in time.
         """
-        self._look_for_actors()
-        with self._changing:
-            up = [actor for actor in self._actors if actor.is_up]
-            if not up:
-                raise EnvLost(f"no actor of Ray came up in {_START_S:g} s")
-            actor = min(up, key=lambda one: one.n_playing)
-            actor.n_playing += 1
+        actor = self._actors.take()
+        if actor is None:
+            raise EnvLost(f"no actor of Ray came up in {START_S:g} s")
         with self._lock:
             idle = self._idle[plan.world]
             idle[:] = [env for env in idle if isinstance(env, RayEnv) and not env.is_lost]
@@ -105,8 +69,8 @@ class RayEnvPool(EnvPool):
         try:
             made: Made = self.call(actor, "make", plan.env, dict(plan.env_kwargs))
         except BaseException as error:
-            with self._changing:
-                actor.n_playing -= 1
+            with self._actors.lock:
+                actor.load -= 1
             if not isinstance(error, TypeError):
                 raise
             names = ", ".join(sorted(plan.env_kwargs)) or "none"
@@ -124,95 +88,56 @@ class RayEnvPool(EnvPool):
 
     def rest(self, env: RayEnv) -> None:
         """Note that an environment is not played any more."""
-        with self._changing:
+        with self._actors.lock:
             if env.is_playing:
                 env.is_playing = False
-                env.actor.n_playing -= 1
+                env.actor.load -= 1
 
-    def _look_for_actors(self) -> None:
-        """Find out which actors are up; wait if none is."""
-        with self._changing:
-            waiting = {actor.up: actor for actor in self._actors if not actor.is_up}
-            has_some = len(waiting) < len(self._actors)
-        if not waiting:
-            return
-        if not has_some:
-            self._ray.wait(list(waiting), num_returns=1, timeout=_START_S)
-        # Only a look: the others may wait for room in the cluster.
-        ready, _ = self._ray.wait(list(waiting), num_returns=len(waiting), timeout=0)
-        for ref in ready:
-            try:
-                self._ray.get(ref)
-                waiting[ref].is_up = True
-            except self._ray.exceptions.RayError:
-                self.lose(waiting[ref])
-
-    def wait_for_actors(self, timeout_s: float = _START_S) -> int:
+    def wait_for_actors(self, timeout_s: float = START_S) -> int:
         """Wait until all actors are up, at most `timeout_s`; return how many are."""
-        with self._changing:
-            waiting = [actor.up for actor in self._actors if not actor.is_up]
-        if waiting:
-            self._ray.wait(waiting, num_returns=len(waiting), timeout=timeout_s)
-            self._look_for_actors()
-        with self._changing:
-            return sum(actor.is_up for actor in self._actors)
+        return self._actors.wait_for_all(timeout_s)
 
-    def call(self, actor: _Actor, method: str, *arguments: Any) -> Any:
+    def call(self, actor: RayActor, method: str, *arguments: Any) -> Any:
         """Call a method of the actor's host. Raises its error, EnvLost if the actor is gone, or TimeoutError."""
-        errors = self._ray.exceptions
+        errors = self._actors.ray.exceptions
         try:
             ref = getattr(actor.handle, method).remote(*arguments)
-            return self._ray.get(ref, timeout=self._timeout_s)
+            return self._actors.ray.get(ref, timeout=self._timeout_s)
         except errors.RayTaskError as error:
             if isinstance(error.cause, Exception):
                 raise error.cause from None
             raise
         except errors.GetTimeoutError as error:
-            self.lose(actor)
+            self._actors.lose(actor)
             raise TimeoutError(
                 f"an environment on an actor of Ray took more than {self._timeout_s:g} s, and the actor "
                 "was killed"
             ) from error
         except errors.RayError as error:
-            self.lose(actor)
+            self._actors.lose(actor)
             raise EnvLost(f"an actor of Ray is gone: {type(error).__name__}") from error
 
-    def lose(self, actor: _Actor) -> None:
-        """Kill an actor that is of no use any more, and ask the cluster for another."""
-        with self._changing:
-            if actor in self._actors:
-                self._actors.remove(actor)
-                self._ray.kill(actor.handle)
-                self._actors.append(self._new_actor())
-
-    def has(self, actor: _Actor) -> bool:
+    def has(self, actor: RayActor) -> bool:
         """Return True if the actor is still in use."""
-        with self._changing:
-            return actor in self._actors
+        return self._actors.has(actor)
 
-    def forget(self, actor: _Actor, number: int) -> None:
+    def forget(self, actor: RayActor, number: int) -> None:
         """Close an environment, without waiting for it."""
-        with self._changing:
-            if actor in self._actors:
+        with self._actors.lock:
+            if self._actors.has(actor):
                 actor.handle.close.remote(number)
 
     @override
     def close(self) -> None:
         """Close the environments, end the actors, and the cluster if it was started here."""
         super().close()
-        with self._changing:
-            actors, self._actors = self._actors, []
-        for actor in actors:
-            self._ray.kill(actor.handle)
-        if self._owns_ray:
-            self._owns_ray = False
-            self._ray.shutdown()
+        self._actors.close()
 
 
 class RayEnv(Env[Any]):
     """An environment on an actor. It is stepped and not proposed: its verifier is asked where it is."""
 
-    def __init__(self, pool: RayEnvPool, actor: _Actor, made: Made) -> None:
+    def __init__(self, pool: RayEnvPool, actor: RayActor, made: Made) -> None:
         # Not `Env.__init__`: levels, splits and parameters were checked where the environment is.
         self._pool, self.actor, self._number = pool, actor, made.number
         self.is_playing = True
@@ -328,27 +253,3 @@ class _Elsewhere:
 
     def __init__(self, name: str) -> None:
         self.name = name
-
-
-def listen_on_loopback() -> None:
-    """Keep a cluster that is started here to this machine; for before Ray is imported."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_AUTH_MODE", "disabled")
-    # Ray's switch for machines with a firewall in the way: its processes use 127.0.0.1.
-    os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-
-
-def _connect(ray: Any, address: str | None, cpus: int) -> None:
-    settings: dict[str, Any] = {"address": address}
-    if address is None:
-        settings = {
-            "address": "local",
-            "num_cpus": cpus,
-            "include_dashboard": False,
-            "object_store_memory": 256 << 20,
-            "_node_ip_address": "127.0.0.1",
-        }
-    try:
-        ray.init(log_to_driver=False, configure_logging=False, **settings)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise RequestError(f"Ray cannot be used: {error}") from error

@@ -101,10 +101,12 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _branches_are_here(self) -> Self:
-        if self.workers.name == "ray" and self.algorithm.estimator.branches:
+        workers = self.workers
+        is_away = workers.name == "ray" and workers.runs == "environments"
+        if is_away and self.algorithm.estimator.branches:
             raise ValueError(
                 f"algorithm.name {self.algorithm.name} copies environments, which workers.name ray keeps "
-                "elsewhere; leave out [workers]"
+                'elsewhere; leave out [workers], or set workers.runs = "verifiers"'
             )
         return self
 

@@ -47,13 +47,15 @@ def make_settings(config: Config) -> Settings:
 
 
 def make_envs(config: Config) -> EnvPool:
-    """Return where the environments run: in this process, or in actors of Ray."""
+    """Return where environments and verifiers run: in this process, or in actors of Ray."""
     workers = config.workers
     if workers.name == "threads":
         return EnvPool()
     from verigym.agents.ray_envs import RayEnvPool
+    from verigym.agents.ray_judges import RayVerifierPool
 
-    return RayEnvPool(
+    pool = RayEnvPool if workers.runs == "environments" else RayVerifierPool
+    return pool(
         actors=workers.actors,
         slots=workers.slots,
         cpus=workers.cpus,

@@ -203,12 +203,15 @@ class WorkersSection(Section):
 
     name: Literal["threads", "ray"] = "threads"
     """`threads` of this process, or actors of Ray (extra `ray`), which may be on other machines."""
+    runs: Literal["environments", "verifiers"] = "environments"
+    """What runs in the actors: environments with their verifiers, or verifiers alone, for environments that are
+    cheap to step and costly to judge."""
     address: str | None = None
     """Address of a Ray cluster, `auto` for that of this machine; None to start one on loopback."""
     actors: int = Field(default=2, ge=1)
     """Number of actors."""
     slots: int = Field(default=8, ge=1)
-    """Maximum number of steps that an actor plays at once; play.env_workers bounds those of all."""
+    """Maximum number of steps or verdicts that an actor makes at once; play.env_workers bounds those of all."""
     cpus: float = Field(default=1.0, gt=0)
     """Processors that Ray reserves for each actor."""
 

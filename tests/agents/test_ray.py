@@ -6,6 +6,8 @@ Ray lies outside the ordinary environment: `make test-ray`.
 from __future__ import annotations
 
 import importlib.util
+import os
+import threading
 import time
 
 import pytest
@@ -16,7 +18,8 @@ from verigym.agents.policies.oracle import OraclePolicy
 from verigym.agents.policies.random import RandomPolicy
 from verigym.agents.ray_host import RayHost
 from verigym.errors import MissingError, RequestError
-from verigym.verdict import Status, fault
+from verigym.verdict import Status, fault, scored
+from verigym.verifier import Verifier
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
 needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is installed apart: make test-ray")
@@ -53,7 +56,7 @@ def start(cluster_class):
 
 @pytest.fixture(scope="module")
 def cluster():
-    from verigym.agents.ray_envs import listen_on_loopback
+    from verigym.agents.ray_actors import listen_on_loopback
 
     listen_on_loopback()
     import ray
@@ -197,6 +200,94 @@ def test_a_step_that_hangs_costs_its_actor_and_no_other_episode(cluster, counter
         episodes = play(plans, OraclePolicy(), settings=settings, envs=envs)
     assert [e.seed for e in episodes if e.fault] == [3]
     assert episodes[3].fault.cause == "env_error:TimeoutError"
+    assert all(e.success for e in episodes if e.seed != 3)
+
+
+def slow_verifier(folder, wait_s, hangs_at=None):
+    """Counters' verifier, which waits; `folder` gets a file for each submission that it takes up."""
+
+    class Slow(Verifier):
+        id = "tests/counter"
+        version = 1
+
+        def judge(self, task, submission):
+            (folder / f"{task.seed}-{os.getpid()}").touch()
+            time.sleep(3600 if task.seed == hangs_at else wait_s)
+            right = submission == task.reference
+            return scored(float(right), "correct" if right else "wrong_value")
+
+    return Slow()
+
+
+@needs_ray
+@pytest.mark.slow
+def test_verdicts_of_actors_are_those_of_this_process(cluster, bare, tmp_path, counter):
+    from verigym.agents.ray_judges import RayJudge, RayVerifierPool
+
+    settings = Settings(env_workers=8, backoff_s=0.01)
+    with RayVerifierPool(timeout_s=60.0) as envs:
+        assert envs.actors.wait_for_all(240) == 2
+        for policy in (OraclePolicy(), RandomPolicy()):
+            plans = plan_groups("keydoor", range(6), members=2, difficulty="tiny")
+            played = play(plans, policy, settings=settings, envs=envs)
+            assert bare(played) == bare(play(plans, policy, settings=settings))
+        own = slow_verifier(tmp_path, 0.0)
+        plans = plan_groups(counter(), range(6), env_kwargs={"verifier": own})
+        assert all(e.success for e in play(plans, OraclePolicy(), settings=settings, envs=envs))
+        judges = [envs.acquire(plan).verifier for plan in plans[:2]]
+        assert judges[0] is judges[1]
+        assert isinstance(judges[0], RayJudge)
+    pids = {path.name.partition("-")[2] for path in tmp_path.iterdir()}
+    assert len(pids) == 2
+    assert str(os.getpid()) not in pids
+
+
+@needs_ray
+@pytest.mark.slow
+def test_a_node_that_is_removed_costs_no_verdict(cluster, tmp_path, counter):
+    """What it was judging is judged again on the other; no episode notices."""
+    from verigym.agents.ray_judges import RayVerifierPool
+
+    plans = plan_groups(counter(), range(12), env_kwargs={"verifier": slow_verifier(tmp_path, 1.0)})
+    settings = Settings(env_workers=12, backoff_s=0.01)
+    ledger = Ledger()
+    with RayVerifierPool(slots=4, timeout_s=60.0) as envs:
+        assert envs.actors.wait_for_all(240) == 2
+
+        def remove():
+            while len({path.name.partition("-")[2] for path in tmp_path.iterdir()}) < 2:
+                time.sleep(0.01)  # until both actors judge
+            cluster.remove_node(cluster.second)
+
+        thread = threading.Thread(target=remove)
+        thread.start()
+        episodes = play(plans, OraclePolicy(), settings=settings, envs=envs, ledger=ledger)
+        thread.join()
+        assert all(e.success and e.retries == 0 for e in episodes)
+        assert ledger.verifier_retries == 0
+        asked = [int(path.name.partition("-")[0]) for path in tmp_path.iterdir()]
+        assert len(set(asked)) == 12 < len(asked)
+        cluster.second = cluster.add_node(**NODE, node_ip_address="127.0.0.1")
+        cluster.wait_for_nodes()
+        assert envs.actors.wait_for_all(240) == 2
+
+
+@needs_ray
+@pytest.mark.slow
+def test_a_verifier_that_hangs_is_a_fault_of_its_own_submission(cluster, tmp_path, counter):
+    from verigym.agents.ray_judges import RayVerifierPool
+
+    verifier = slow_verifier(tmp_path, 0.1, hangs_at=3)
+    plans = plan_groups(counter(), range(6), env_kwargs={"verifier": verifier})
+    settings = Settings(env_workers=6, patience_s=0.0, backoff_s=0.01, fault_limit=1.0)
+    with RayVerifierPool(timeout_s=5.0) as envs:
+        envs.actors.wait_for_all(240)
+        episodes = play(plans, OraclePolicy(), settings=settings, envs=envs)
+    assert [e.fault.cause if e.fault else None for e in episodes] == [
+        *[None] * 3,
+        "verifier:timeout:deadline",
+        *[None] * 2,
+    ]
     assert all(e.success for e in episodes if e.seed != 3)
 
 

@@ -45,14 +45,21 @@ def test_where_environments_run_is_no_part_of_a_runs_identity():
     assert identity(config_of()) == identity(config_of(workers={"name": "ray", "actors": 5}))
 
 
+def test_verifiers_elsewhere_leave_environments_here_to_be_copied():
+    branch = {"algorithm": {"name": "branch"}}
+    assert config_of(workers={"name": "ray", "runs": "verifiers"}, **branch).workers.slots == 8
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("runs", ["environments", "verifiers"])
 @pytest.mark.skipif(not HAS_RAY, reason="Ray is installed apart: make test-ray")
-def test_a_run_on_ray_learns_the_same_weights(tmp_path):
-    """Environments in actors change neither episodes nor batches, so all figures are the same."""
+def test_a_run_on_ray_learns_the_same_weights(tmp_path, runs):
+    """What runs in actors changes neither episodes nor batches, so all figures are the same."""
     rows = {}
     for name in ("threads", "ray"):
-        train(config_of(workers={"name": name}), tmp_path / name)
+        workers = {"name": name, **({"runs": runs} if name == "ray" else {})}
+        train(config_of(workers=workers), tmp_path / name)
         lines = (tmp_path / name / "metrics.jsonl").read_text().splitlines()
         rows[name] = [json.loads(line) for line in lines]
     assert len(rows["ray"]) == len(rows["threads"]) >= 2
