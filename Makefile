@@ -16,7 +16,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: peers-harbor test-harbor demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%) test-exports peers-verifiers peers-typescript peers-tinker tested wheels ray test-ray vllm setup types
+.PHONY: peers-harbor test-harbor demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%) test-exports peers-verifiers peers-typescript peers-tinker tested wheels test-extras ray test-ray vllm setup types
 
 setup: $(VENV)/.installed types
 
@@ -113,11 +113,19 @@ tested: setup  ## Write the versions that are installed to tested.txt; run the t
 	{ echo "# Versions with which the tests passed: Linux x86-64, $$("$(BIN)/python" --version), $$(date -u +%F)."; \
 	  "$(BIN)/python" -m pip freeze --exclude-editable | sed 's/+[^+]*$$//'; } > tested.txt
 
-wheels: $(PEERS)/wheels/.installed  ## What the wheel needs, 27 MB: a test installs it where there is nothing else
+# Other versions of Python get no torch, as the CPU build here is for 3.11 alone.
+wheels: $(PEERS)/wheels/.installed  ## What the wheel needs, 1 GB: tests install it where there is nothing else
 
-$(PEERS)/wheels/.installed: pyproject.toml tested.txt | setup
-	"$(BIN)/python" -m pip download --quiet --constraint tested.txt --dest $(@D) ".[server]"
+$(PEERS)/wheels/.installed: pyproject.toml tested.txt Makefile | setup
+	"$(BIN)/python" -m pip download --quiet --constraint tested.txt --dest $(@D) ".[server,train]"
+	for version in 3.12 3.13; do \
+	  "$(BIN)/python" -m pip download --quiet --constraint tested.txt --dest $(@D)/$$version \
+	    --python-version $$version --only-binary=:all: ".[server]" || exit 1; \
+	done
 	touch $@
+
+test-extras: setup  ## Each extra alone, from the wheel; PYTHON=python3.13 tries another version; gigabytes are installed
+	VERIGYM_EXTRAS_PYTHON="$(PYTHON)" "$(BIN)/pytest" tests/test_extras.py -m net -rA $(PICK)
 
 ray: $(PEERS)/ray/.installed  ## Ray and what it needs, 210 MB: a folder for PYTHONPATH, as it is no part of our environment
 

@@ -9,7 +9,6 @@ import sys
 import tarfile
 import tomllib
 import urllib.request
-import venv
 import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
@@ -201,41 +200,104 @@ def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(built, tmp_path):
     assert (reward, installed_version) == (1.0, version)
 
 
+class Empty:
+    """A virtual environment with nothing in it, and a folder elsewhere to work in."""
+
+    def __init__(self, folder, python, wheels):
+        if not (WHEELS / ".installed").exists():
+            pytest.skip("what the wheel needs: `make wheels`")
+        run(python, "-m", "venv", "--without-pip", folder / "venv", cwd=folder)
+        self.commands = folder / "venv" / "bin"
+        self.variables = {"HOME": str(folder), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        self.here = folder / "elsewhere"
+        self.here.mkdir()
+        self.lock = shutil.copy(ROOT / "tested.txt", self.here)
+        self.wheels = wheels
+
+    def install(self, what):
+        pip = (sys.executable, "-m", "pip", "--python", self.commands / "python", "install")
+        index = ("--no-index", "--find-links", self.wheels, "--constraint", self.lock)
+        run(*pip, "--quiet", "--no-compile", *index, what, cwd=self.here, only=self.variables)
+
+    def verigym(self, *arguments, code=0):
+        command = self.commands / "verigym"
+        return run(command, *arguments, cwd=self.here, only=self.variables, code=code)
+
+
+def find_python(version):
+    """Return a Python of this version, which may be one of pyenv's. Skips the test if there is none."""
+    if sys.version_info[:2] == tuple(map(int, version.split("."))):
+        return sys.executable
+    named = [
+        shutil.which(f"python{version}"),
+        *Path.home().glob(f".pyenv/versions/{version}*/bin/python"),
+    ]
+    for python in filter(None, named):
+        if subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return python
+    pytest.skip(f"no Python {version} here")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
-    if not (WHEELS / ".installed").exists():
-        pytest.skip("what the wheel needs: `make wheels`")
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_the_wheel_works_in_an_empty_environment(built, tmp_path, version):
     _, wheel = built
-    venv.create(tmp_path / "venv", with_pip=True)
-    commands = tmp_path / "venv" / "bin"
-    clean = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-    here = tmp_path / "elsewhere"
-    here.mkdir()
-    lock = shutil.copy(ROOT / "tested.txt", here)
-
-    def install(what):
-        pip = (commands / "python", "-m", "pip", "--disable-pip-version-check", "install")
-        options = ("--quiet", "--no-index", "--find-links", WHEELS, "--constraint", lock)
-        run(*pip, *options, what, cwd=here, only=clean)
-
-    def verigym(*arguments, code=0):
-        return run(commands / "verigym", *arguments, cwd=here, only=clean, code=code)
-
-    install(wheel)
-    listed = json.loads(verigym("list", "--json"))
+    place = WHEELS if version == "3.11" else WHEELS / version
+    empty = Empty(tmp_path, find_python(version), place)
+    empty.install(wheel)
+    listed = json.loads(empty.verigym("list", "--json"))
     assert {env["family"] for env in listed} >= {"games", "math", "code", "sql", "tools", "search"}
-    assert "keydoor" in verigym("list", "games")
-    told = json.loads(verigym("run", "keydoor", "--episodes", "3", "--json"))
+    assert "keydoor" in empty.verigym("list", "games")
+    told = json.loads(empty.verigym("run", "keydoor", "--episodes", "3", "--json"))
     assert (told["success_rate"], told["faults"]) == (1.0, 0)
-    (card,) = json.loads(verigym("check", "countdown", "--seeds", "5", "--json"))
+    (card,) = json.loads(empty.verigym("check", "countdown", "--seeds", "5", "--json"))
     assert card["laws"]["another_process_plays_the_same"] == "holds"
     three = ("keydoor", "countdown", "code/stdio")
-    told = json.loads(verigym("eval", *three, "--tasks", "3", "--out", "evaluated", "--json"))
+    told = json.loads(empty.verigym("eval", *three, "--tasks", "3", "--out", "evaluated", "--json"))
     assert [one["score"]["value"] for one in told["by_environment"].values()] == [1.0] * 3
-    verigym("serve", code=2)  # needs the extra
-    install(f"{wheel}[server]")
-    assert_it_serves(commands / "verigym", here, clean)
+    empty.verigym("serve", code=2)  # needs the extra
+    empty.install(f"{wheel}[server]")
+    assert_it_serves(empty.commands / "verigym", empty.here, empty.variables)
+
+
+SMALL_RUN = """
+name = "small"
+[env]
+id = "games/keydoor"
+difficulty = "tiny"
+[policy]
+model = "tiny"
+max_new_tokens = 2
+show_task = false
+[warmup]
+episodes = 4
+[train]
+steps = 2
+groups = 2
+group_size = 2
+[eval]
+every = 2
+episodes = 2
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_wheel_trains_in_an_empty_environment(built, tmp_path):
+    _, wheel = built
+    empty = Empty(tmp_path, find_python("3.11"), WHEELS)
+    empty.install(wheel)
+    (empty.here / "small.toml").write_text(SMALL_RUN)
+    empty.verigym("train", "small.toml", "--out", "run", code=2)  # needs the extra
+    empty.install(f"{wheel}[train]")
+    empty.verigym("train", "small.toml", "--out", "run")
+    empty.verigym("verify-run", "run")
+    empty.verigym("report", "run")
+    assert "keydoor" in (empty.here / "run" / "report.html").read_text(encoding="utf-8")
+    policy = ("--policy", "hf:run/last", "--tasks", "2", "--out", "after", "--json")
+    (told,) = json.loads(empty.verigym("eval", "keydoor", *policy))["by_environment"].values()
+    assert 0 <= told["score"]["value"] <= 1
 
 
 def assert_it_serves(verigym, here, variables):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch.distributed as dist
 
@@ -29,13 +29,15 @@ from verigym.trainers.how_to_play import make_encoding, make_envs, make_settings
 from verigym.trainers.identity import identity
 from verigym.trainers.lora import add_adapter
 from verigym.trainers.players import Players
-from verigym.trainers.programs import Programs
 from verigym.trainers.progress import Listener, Progress
 from verigym.trainers.run_folder import RunFolder
 from verigym.trainers.source import RolloutSource
 from verigym.trainers.stop import StopRequest
 from verigym.trainers.tasks import Tasks
 from verigym.trainers.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from verigym.trainers.programs import Programs
 
 
 class Run:
@@ -79,9 +81,12 @@ class Run:
         self.is_whole = False
         self.finished = False
         self.players = Players(config, model, self.policy, self.engine)
-        self.programs = (
-            None if config.harness is None else Programs(config.harness, self.settings, self.envs)
-        )
+        self.programs: Programs | None = None
+        if config.harness is not None:
+            # The gateway needs the extra `server`, which training without a program does not.
+            from verigym.trainers.programs import Programs
+
+            self.programs = Programs(config.harness, self.settings, self.envs)
 
     @property
     def folder(self) -> RunFolder:

@@ -26,7 +26,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 @app.command("export", epilog="[dim]verigym harbor export math/arithmetic tasks -n 10[/dim]")
 def export(
-    env: Annotated[str, typer.Argument(metavar="ENV", help="Environment of one reply.")],
+    env: Annotated[
+        str,
+        typer.Argument(
+            metavar="ENV", help="Environment whose tasks take one reply, as in math/arithmetic."
+        ),
+    ],
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="Folder to write the task folders to.")
     ],
@@ -48,9 +53,7 @@ def run(
     folders: Folders,
     agent: Annotated[
         str,
-        typer.Option(
-            "--agent", "-a", help="What plays: oracle, nop, or a file with a bash script."
-        ),
+        typer.Option("--agent", "-a", help="Agent: oracle, nop, or a file with a bash script."),
     ] = "oracle",
     as_json: AsJson = False,
 ) -> None:
@@ -94,7 +97,7 @@ def import_(
     ] = None,
     whole: Annotated[
         bool,
-        typer.Option("--whole", help="Put all folders in every split, instead of each in one."),
+        typer.Option("--whole", help="Put every folder in all splits, instead of each in one."),
     ] = False,
 ) -> None:
     """Describe folders as an environment for every other command; each is read and must run here."""

@@ -113,7 +113,11 @@ app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.h
     report
 )
 app.command("verify-run", epilog="[dim]verigym verify-run runs/one[/dim]")(verify_run)
-app.command("new", epilog="[dim]verigym new word-ladder --family games[/dim]")(new)
+app.command(
+    "new",
+    epilog="[dim]verigym new word-ladder --family games[/dim]\n\n"
+    "[dim]verigym new vg-doors --for prime --env games/keydoor[/dim]",
+)(new)
 app.command("check", epilog="[dim]verigym check keydoor --json | jq '.[0].figures'[/dim]")(check)
 app.command("levels", epilog="[dim]verigym levels sudoku --json | jq '.levels[9]'[/dim]")(levels)
 app.command(

@@ -51,9 +51,10 @@ def new(
         int, typer.Option("--tasks", "-n", min=1, help="Number of task folders, for harbor.")
     ] = 10,
 ) -> None:
-    """Create a pip package with one environment, its entry point, tests, CI file and licence.
+    """Create a package: an environment of your own, or one to publish on Prime's, OpenEnv's or Harbor's hub.
 
-    With --for, create a package that publishes an installed environment on a hub.
+    Your own gets an entry point, tests, a CI file and a licence.
+    With --for, the package publishes --env in the layout that the hub expects.
     """
     import datetime
     import shlex
