@@ -7,6 +7,8 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.contest import roots as contest_roots
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.polynomials import polynomial, read_polynomial, whole_roots
 from verigym.envs.math.worked import Worked
@@ -21,18 +23,18 @@ LEVELS = {
     5: (3, 6),
     6: (3, 9),
     7: (4, 10),
-    8: (5, 12),
-    9: (6, 14),
-    10: (7, 18),
 }
 
 
 class Equations(Worked):
-    """The real solutions of an equation in x, of degree 1 to 7; all are whole numbers."""
+    """The real solutions of an equation in x, of degree 1 to 3, all whole numbers; from level 7 on contest questions
+    on functions of all complex roots, on remainders of high powers, and on the least value of a form."""
 
     id: ClassVar[str] = "verigym/math/equations-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = contest_roots.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

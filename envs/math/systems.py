@@ -8,7 +8,9 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.contest import unknowns
 from verigym.envs.math.contest.exact import determinant
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.elimination import eliminate, substitute
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
@@ -23,20 +25,20 @@ LEVELS = {
     5: (4, 3),
     6: (4, 7),
     7: (5, 4),
-    8: (5, 9),
-    9: (6, 8),
-    10: (7, 9),
 }
 NAMES = ("x", "y", "z", "w", "v", "u", "t")
 _TERM = re.compile(r"(-?) ?(\d*)([a-z])")
 
 
 class Systems(Worked):
-    """Linear systems with as many equations as unknowns and an invertible coefficient matrix."""
+    """Linear systems with as many equations as unknowns and an invertible coefficient matrix; from level 7 on
+    contest questions on systems modulo a prime, parameters, chains of equations and sums of powers."""
 
     id: ClassVar[str] = "verigym/math/systems-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = unknowns.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:
