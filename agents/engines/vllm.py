@@ -117,7 +117,7 @@ class VllmSampler:
         keys: Sequence[Sequence[int]],
         watch: Watch,
     ) -> list[Sample]:
-        """Return the same as `sample`; `watch` gets each token before, unless a server samples."""
+        """Return the same as `sample`; `watch` gets each token before."""
         return self._sample(prompts, params, keys, watch)
 
     def _sample(

@@ -56,8 +56,7 @@ class Link(Protocol):
         """Return the number of workers that take weights."""
 
     def generate(self, asked: Sequence[Ask], watch: Watch | None = None) -> list[Answer]:
-        """Continue all prompts, in one batch with what runs already. `watch` gets tokens as they come, if the
-        link can show them."""
+        """Continue all prompts, in one batch with what runs already. `watch` gets tokens as they come."""
 
     def init_weight_transfer_engine(self, init_info: dict[str, Any]) -> None:
         """Prepare the transfer."""

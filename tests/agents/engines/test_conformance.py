@@ -108,7 +108,6 @@ def test_sampled_log_probabilities_are_the_learners(pair, temperature):
 
 
 def test_what_is_watched_is_what_is_sampled(pair):
-    """A server answers with whole samples; every other engine shows each token as it comes."""
     params = params_of(pair.policy)
     shown = [[] for _ in PROMPTS]
 
@@ -117,7 +116,12 @@ def test_what_is_watched_is_what_is_sampled(pair):
             shown[row].append(token)
 
     samples = pair.sampler.sample_watched(PROMPTS, params, KEYS, watch)
-    assert shown == [[] if pair.kind == "vllm-server" else sample.ids for sample in samples]
+    assert shown == [sample.ids for sample in samples]
+    found = [p for sample in samples for p in sample.logprobs]
+    wanted = pair.learners_logprobs(PROMPTS, samples, 1.0)
+    assert distance(found, wanted) <= pair.sampler.precision_nats
+    spans = [[(span.start, span.end) for span in sample.versions] for sample in samples]
+    assert spans == [[(0, len(sample.ids))] for sample in samples]
     if pair.kind.startswith("torch"):
         assert samples == pair.sampler.sample(PROMPTS, params, KEYS)
 
