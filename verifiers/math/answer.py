@@ -21,6 +21,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.math.asides import without_asides
+from verigym.verifiers.math.assignments import assigned
 from verigym.verifiers.math.chains import end_of_chain, end_of_matrix_chain, ends_of_chains
 from verigym.verifiers.math.claimed_value import claimed_value, weighed_values
 from verigym.verifiers.math.claimed_word import claimed_word
@@ -66,6 +67,8 @@ from verigym.verifiers.math.several_parts import (
 from verigym.verifiers.math.tallies import same_counts
 from verigym.verifiers.math.tongues import is_denied_abroad
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
+from verigym.verifiers.math.verdicts_abroad import verdict_abroad
+from verigym.verifiers.math.words import kind_of
 from verigym.verifiers.math.zero_counts import says_none
 
 _FAULTS = {
@@ -235,6 +238,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
             rung = "none"
         if not rung and len(written) == 1:
             rung = _in_words(written[0], found.line or found.answer, question)
+        if not rung and len(written) == 1 and (truth := kind_of(written[0])) in ("yes", "no"):
+            rung = "verdict" if verdict_abroad(spoken(submission), question) == truth else ""
         if not rung and any(
             word_in_last_sentence(gold, submission, found.answer, question) for gold in written
         ):
@@ -361,7 +366,9 @@ class AnswerVerifier(Verifier[AnswerParams]):
         self, golds: tuple[str, ...], written: tuple[str, ...], reply: str, ctx: Context
     ) -> str:
         """The rung of the value that ends the last sentence of a reply."""
-        said = closing_value(spoken(reply), ctx.question)
+        said = assigned(spoken(reply), ctx.question, golds[0]) or closing_value(
+            spoken(reply), ctx.question
+        )
         if not said or all(disobeys(gold, said, ctx.question) for gold in written):
             return ""
         rung = self._rung(golds, said, ctx)

@@ -146,9 +146,11 @@ def _shortened(sentence: str) -> Iterator[str]:
         yield sentence[: clause.start()]
         return
     brackets = _BRACKETS.search(sentence)
-    if brackets is None or not _says_more(sentence[: brackets.start()]):
+    if brackets is None:
         return
     aside = _CONFUSES.sub("", brackets["aside"].strip())
+    if not (_says_more(sentence[: brackets.start()]) or _SHOWS.fullmatch(aside)):
+        return
     if not (_TAKES_BACK.search(aside) or _TAKES_BACK.search(brackets["rest"])):
         yield from _without_brackets(sentence[: brackets.start()], aside, brackets["rest"])
 

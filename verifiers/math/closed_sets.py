@@ -46,8 +46,15 @@ _NAME_OF = [
     {word: names.split("/")[0] for names in line.split() for word in names.split("/")}
     for line in _SETS
 ]
+_TRIANGLE = lazy_pattern(
+    r"(?:an? )?(?P<kind>right|acute|obtuse|scalene|isosceles|equilateral)(?:[- ]angled)?(?: triangle)?",
+    re.IGNORECASE,
+)
+_RIGHT = lazy_pattern(
+    r"\bright(?:[- ]angled?\b| triangle\b)(?: triangle\b)?", re.IGNORECASE, needs="right"
+)
 _DOUBT = lazy_pattern(
-    r"\b(?:not|never|no|neither|or|if|unless|maybe|perhaps|possibly|probably|might|may be|could|would|either|guess|unsure|"
+    r"\b(?:not|never|no|neither|wrong|incorrect|false(?!$)|almost|nearly|or|if|unless|maybe|perhaps|possibly|probably|might|may be|could|would|either|guess|unsure|"
     r"think|whether|but|only|some|sometimes|partly|partially|mostly|usually|cases?|after|before|until|except|than|"
     r"ou|oder|o|ni|nicht|pas)\b|n't\b|\?",
     re.IGNORECASE,
@@ -64,6 +71,9 @@ def word_in_last_sentence(gold: str, reply: str, committed: str, question: str =
     """
     if "uadrant" in question:
         gold, reply, committed = map(_with_quadrants, (gold, reply, committed))
+    if (kind := _TRIANGLE.fullmatch(gold)) is not None:
+        gold = kind["kind"]
+        reply, committed = (_RIGHT.sub("right", text) for text in (reply, committed))
     name = gold.strip().strip(".$").lower()
     known = next((names for names in _NAME_OF if name in names), None)
     if known is None:

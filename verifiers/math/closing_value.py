@@ -17,6 +17,7 @@ from verigym.verifiers.math.last_steps import CHOICES, plain_numbers
 from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.question_focus import WORD, focus_of, root
 from verigym.verifiers.math.tongues import is_asian, is_english, is_known, turns_meaning
+from verigym.verifiers.math.trees import names
 from verigym.verifiers.math.units import unit_of
 from verigym.verifiers.math.values_in_prose import Value, plain_sentence, values_in
 from verigym.verifiers.math.workings import is_true
@@ -38,6 +39,14 @@ _UNIT_ABROAD = lazy_pattern(
     r"|jours?|d[ií]as?$|tag\w*|dag\w*|giorn\w+|dni$|dní|päiv\w+|nap\w*|gün\w*|д(?:ень|ня|ней|нів|ні)$|zile?$|hari$|ngày|semain\w*|seman\w+|wochen?|wek\w+|week\w*|veck\w+|uger?$|tygodni\w*|týdn\w*|недел\w*|тижн\w*"
     r"|ann\w+|años?|anos?$|jahr\w*|jaar|år|vuot\w+|lat$|rok\w*|let$|év\w*|yıl\w*|год\w*|лет$|рок\w*|ani$|tahun|năm|gra[du]\w*|stopn\w*|stup\w*|astet\w*|derec\w*|fok\w*|градус\w*|μοίρ\w*|euros?|dollar\w*|dólar\w*|рубл\w*|kron\w*|zł\w*",
     re.IGNORECASE,
+)
+_NEUTRAL = frozenset(
+    map(
+        root,
+        names(
+            "common part together gives makes leaves have hence thus therefore that there ways which altogether yields exactly namely"
+        ),
+    )
 )
 _LABEL = lazy_pattern(r"[\w)\]}|]\s*[=<>≤≥≈≠]\s*$")
 
@@ -83,7 +92,7 @@ def _is_of_asked(before: str, after: str, question: str) -> bool:
     focus = focus_of(question)
     last = re.split(r"[,;:]", before)[-1]
     words = [root(word) for word in (*WORD.findall(last), *WORD.findall(after)) if len(word) > 3]
-    return all(word in focus.known for word in words)
+    return all(word in focus.known or word in _NEUTRAL for word in words)
 
 
 def _last_value(sentence: str) -> str:

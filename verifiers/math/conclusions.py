@@ -24,7 +24,7 @@ _FORMULA = lazy_pattern(
 )
 _BREAK = lazy_pattern(r"(?<![ .](?:i\.e|e\.g))(?<=[a-z\d¤%°!²³π])[.!]\s+(?=[A-Z¤\d\\∫√∠π(])|\n+")
 _CUT = lazy_pattern(
-    r"(?:(?:^|[,;:.]|\s[-–—])\s*(?:and |but )?|\s(?:and )?)(?:so|therefore|thus|hence|consequently|accordingly|as a result|which (?:means|gives|simplifies to|equals|leads to|yields|implies|makes|leaves)"
+    r"(?:(?:^|[,;:.]|\s[-–—])\s*(?:and |but )?|\s(?:and )?)(?:so|therefore|thus|hence|consequently|accordingly|as a result|which (?:means|gives|factors (?:as|into|to)|reduces to|works out (?:as|to|at)|comes to|rounds to|amounts to|simplifies to|equals|leads to|yields|implies|makes|leaves)"
     r"|i\.e\.|that is|that means|meaning|giving(?: us)?|we (?:get|have|obtain|find|conclude|see)|it follows|this (?:gives|means|implies|yields|leaves|shows|simplifies to))(?: that)?(?:,|:)?\s+"
     r"|^(?:then|now|finally|altogether|overall|and)\b,?\s+|\s*(?:[→⇒⟹⟺]|=+>|-+>)\s*",
     re.IGNORECASE,

@@ -35,7 +35,7 @@ _ASKS_WHEN = lazy_pattern(
 _ASKS_WHICH = lazy_pattern(r"\b(?:which|who|whose|what)\b", re.IGNORECASE)
 _TURNS = lazy_pattern(
     r"\b(?:wait|actually|sorry|mistake\w*|wrong|incorrect|correction|instead|rather|however|although|though|maybe|perhaps|possibly|might|hmm|oops|doubt\w*|unsure|sure|guess\w*|alternatively|either|answers?|"
-    r"retract\w*|withdraw\w*|scratch|disregard|ignore|unless|if|otherwise|but(?! (?:1|one)\b)|also|another|yet|next|then again|fails?|impossible|contradict\w*|could|may|no longer|reject\w*|valid|says?|said|claim\w*|thinks?|believes?|gives? no|none|approximate\w*|about|roughly)\b|\?|≠|\.\.\.|…|\bor\b",
+    r"retract\w*|withdraw\w*|scratch|disregard|ignore|unless|if|otherwise|but(?! (?:1|one)\b)|also|another|yet|next|then again|fails?|impossible|contradict\w*|could|may|no longer|reject\w*|valid|says?|said|claim\w*|thinks?|believes?|gives? no|none|too|as well|as (?:is|are|does|do)|so (?:is|are|does|do)|likewise|both|approximate\w*|about|roughly)\b|\?|≠|\.\.\.|…|\bor\b",
     re.IGNORECASE,
 )
 _WORKS_ON = lazy_pattern(
@@ -65,9 +65,8 @@ def opening_value(reply: str, question: str) -> str:
         return ""
     if (when := _CONDITION.fullmatch(text)) is not None and _ASKS_WHEN.search(question):
         return when["said"]
-    found = _LEAD.match(text)
-    if found is None and _ASKS_WHICH.search(question):
-        found = _ELLIPSIS.match(text)
+    found = _ELLIPSIS.match(text) if _ASKS_WHICH.search(question) else None
+    found = found or _LEAD.match(text)
     if found is None:
         return ""
     said, rest = found["said"].strip(), text[found.end() :]
@@ -80,7 +79,7 @@ def opening_value(reply: str, question: str) -> str:
         return ""  # an item of a list, or an option
     if len(re.findall(r"[^\W\d_]{2,}", said)) > 4 or not _is_plain(said):
         return ""
-    if not _explains(said, rest) or (
+    if not _explains(said, rest, question) or (
         mark[:1] in ".: "
         and mark.strip() in (".", ":", "–", "—", "-")
         and _goes_on(said, rest, question)
@@ -96,7 +95,7 @@ def _is_plain(said: str) -> bool:
     )
 
 
-def _explains(said: str, rest: str) -> bool:
+def _explains(said: str, rest: str, question: str) -> bool:
     """Return True if the text behind an answer takes nothing back and ends in no other value."""
     if _TURNS.search(rest) or _WORKS_ON.search(rest) or _DENIES.match(rest):
         return False
@@ -113,7 +112,8 @@ def _explains(said: str, rest: str) -> bool:
         if behind and not numbers & set(map(_plain_number, _NUMBER.findall(behind[-1].text))):
             return False
     end = _ENDS_IN.search(rest)
-    return end is None or not numbers or _plain_number(end["end"].rstrip(".,")) in numbers
+    known = numbers | set(map(_plain_number, _NUMBER.findall(question)))
+    return end is None or not numbers or _plain_number(end["end"].rstrip(".,")) in known
 
 
 def _goes_on(said: str, rest: str, question: str) -> bool:

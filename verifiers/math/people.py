@@ -33,7 +33,7 @@ _HAS = r"(?:\s*[:=]\s*| (?:is|has|had|have|gets|got|gives|earns|earned|scored|sc
 _AMOUNT = r"(?P<amount>(?:\\?\$|€|£|\\dollar ?)?-?\d[\d.,]*(?<=\d)(?:/\d+)?|[a-z]+(?:-[a-z]+)?)(?P<noun>(?: [a-z%]+){0,3})"
 _TOLD = lazy_pattern(rf"{_WHO}{_HAS}{_AMOUNT}")
 _SPLIT = lazy_pattern(
-    r"\s*(?:[;,](?: and| while| but)?|\band\b|\bwhile\b)\s+(?=(?:the |his |her |their )?[A-Za-z][a-z]+(?:'s [a-z]+)?(?:\s*[:=]| [a-z]+ ))",
+    r"\s*(?:[;,](?: and| while| but)?|\band\b|\bwhile\b)\s+(?=(?:the |his |her |their )?[A-Za-z][a-z]+(?:'s [a-z]+)?(?:\s*[:=]| [a-z]+ | [$€£]?\d))",
     needs=",|;|and|while",
 )
 _ASIDE = lazy_pattern(

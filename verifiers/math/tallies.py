@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 
 from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import number_of
@@ -61,7 +62,7 @@ def counts_of(text: str) -> list[Count] | None:
         is_rest = _REST.search(clause) is not None
         if (len(noun) == 1 and unit_of(noun) is None) or not (noun or is_rest):
             return None
-        found.append(Count(_number(each[0]["number"]), _singular(noun), is_rest))
+        found.append(Count(*_measured(_number(each[0]["number"]), noun), is_rest))
     return found if len(found) > 1 else None
 
 
@@ -71,7 +72,7 @@ def same_counts(gold: str, reply: str, question: str) -> bool:
     if wanted is None or len({count.noun for count in wanted}) < len(wanted):
         return False
     said = _SENTENCE.split(reply.strip())[-1]
-    found = counts_of(said) or counts_of(_LEAD.sub("", said))
+    found = counts_of(said) or counts_of(_LEAD.sub("", said)) or counts_of(said.rpartition(": ")[2])
     if found is None or len(found) != len(wanted):
         return False
     rests = any(count.is_rest for count in found)
@@ -94,8 +95,9 @@ def _number(word: str) -> str:
     return number_of(word) or ""
 
 
-def _singular(noun: str) -> str:
+def _measured(number: str, noun: str) -> tuple[str, str]:
+    """A number with its noun in the singular; a measure in the base unit."""
     unit = unit_of(noun) if noun else None
     if unit is not None and unit.dims:
-        return f"{unit.factor} {unit.dims}"
-    return noun[:-1].lower() if len(noun) > 3 and noun.endswith("s") else noun.lower()
+        return str(Fraction(number) * unit.factor), str(unit.dims)
+    return number, noun[:-1].lower() if len(noun) > 3 and noun.endswith("s") else noun.lower()

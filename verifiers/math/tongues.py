@@ -88,6 +88,14 @@ def is_known(text: str) -> bool:
     return bool(_told(frozenset(word.lower() for word in _WORD.findall(text))))
 
 
+def tongues_of(text: str) -> tuple[Tongue, ...]:
+    """Return the languages that a text may be in; none for English or an unknown one."""
+    words = frozenset(word.lower() for word in _WORD.findall(text))
+    told = _told(words)
+    shared = len(words & _ENGLISH)
+    return tuple(tongue for tongue in told if len(words & tongue.marks) > shared)
+
+
 def is_asian(text: str) -> bool:
     """Return True if a text has Chinese, Japanese or Korean letters."""
     return _ASIAN.search(text) is not None
