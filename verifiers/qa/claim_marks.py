@@ -152,6 +152,8 @@ def _surnames(name: str, asked: Asked) -> list[tuple[str, ...]]:
         return []
     initials = [one[0].lower() for one in given]
     rest = known_tokens(last)
+    if len(given) == 2 and len(given[1]) > 3 and given[1][0].isupper():
+        return [rest, known_tokens(f"{given[1]} {last}"), (*initials, *rest)]  # "García Márquez"
     return [rest, (*initials, *rest), ("".join(initials), *rest)]
 
 

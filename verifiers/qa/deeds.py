@@ -24,7 +24,7 @@ _DEEDS = tuple(
     ;discover discovers discovered discoverer discovery find finds found isolated detected spotted
     ;born birth
     ;dies died death killed assassinated murdered executed
-    ;sink sinks sank sunk sinking
+    ;sink sinks sank sunk sinking foundered lost wrecked
     ;fall falls fell fallen collapsed
     ;burn burned burnt destroyed demolished razed
     ;repair repaired restored rebuilt renovated

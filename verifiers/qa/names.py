@@ -93,6 +93,23 @@ _FULL_NAMES = {
     )
 }
 """Whole names of people who are known by the first."""
+_FIRMS = frozenset(
+    "company companies firm corporation manufacturer maker brand business carmaker publisher studio".split()  # noqa: SIM905
+)
+_LEGAL_FORMS = (
+    "Inc",
+    "Incorporated",
+    "Corporation",
+    "Corp",
+    "Ltd",
+    "Limited",
+    "Company",
+    "Co",
+    "GmbH",
+    "AG",
+    "plc",
+    "Group",
+)
 _LAST_FIRST = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 
 
@@ -100,6 +117,8 @@ _LAST_FIRST = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 def spellings(alias: str, asked: Asked) -> tuple[tuple[str, ...], ...]:
     """Return the tokens of a right answer, and those of its other spellings."""
     texts = {alias}
+    if not _FIRMS.isdisjoint(asked.row) and alias[:1].isupper():
+        texts.update(f"{alias} {form}" for form in _LEGAL_FORMS)
     if (full := _FULL_NAMES.get(alias.lower())) is not None:
         texts.add(full)
     for one in _INITIALS.findall(plain(alias)):

@@ -1,7 +1,7 @@
 """Tells if two names of a person are the same: order, initials, further given names, spellings of given names.
 
-Read only where all of a reply is a name. Not covered: nicknames, married names, and one further given name ("John Quincy
-Adams" is not John Adams).
+Read only where all of a reply is a name. Not covered: nicknames, married names, and one further given name before a surname
+of several known people ("John Quincy Adams" is not John Adams).
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ _VARIANTS = tuple(
 )
 _HONOURS = frozenset("sir dame dr lord saint st professor president king queen pope".split())  # noqa: SIM905
 PARTICLES = frozenset("di de da del della von van der den la le bin ibn al y e".split())  # noqa: SIM905
+_SHARED = frozenset(
+    "adams bush harrison johnson roosevelt strauss bach dumas grant wilson washington lee smith jones brown williams miller davis king".split()  # noqa: SIM905
+)
+"""Surnames of several known people, whom another given name tells apart."""
 _PATRONYMIC = re.compile(r"(?:ovich|evich|ovna|evna|ich)$")
 _NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*\.?")
 
@@ -72,6 +76,9 @@ def is_same_person(reply: str, name: str) -> bool:
     # "Michelangelo di Lodovico Buonarroti Simoni", "Agatha Mary Clarissa Christie"
     if len(said) == len(wanted) + 1 == 3 and said[::2] == wanted and _PATRONYMIC.search(said[1]):
         return True
+    if len(said) == len(wanted) + 1 and len(said[1]) > 2 and wanted[-1] not in _SHARED:
+        # "Pablo Ruiz Picasso", "Gabriel José García Márquez"
+        return said[0] == wanted[0] and said[2:] == wanted[1:] and said[1] not in PARTICLES
     if len(said) < len(wanted) + 2 or said[0] != wanted[0] or said[1] == wanted[1]:
         return False  # another name behind this one
     whole = said[-1] == wanted[-1] or not PARTICLES.isdisjoint(said)

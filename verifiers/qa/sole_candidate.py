@@ -63,6 +63,10 @@ _ADDS = frozenset(
         "nearly",
     ]
 )
+_RULED = frozenset("governed ruled administered run".split())  # noqa: SIM905
+_SUFFERS = re.compile(
+    rf"{ANSWER} (?:was|were|is|are) \w+ (?:with|by|from|after|for) (?:it|them|him|her)\b"
+)
 _AT_TIME = frozenset("in on during of since".split())  # noqa: SIM905
 _PLACING = frozenset("in at on".split())  # noqa: SIM905
 _ENDING = frozenset("until till will would used moved from instead formerly once no".split())  # noqa: SIM905
@@ -186,6 +190,10 @@ def _gives(view: View, clause: Clause) -> bool:
             and not view.is_opposite(clause.low)
             and not _tells_another(view, clause)
         )
+    if before == "from" and _RULED.intersection(clause.low[:i]) and "capital" in view.asked.row:
+        return True
+    if _SUFFERS.search(clause.text()):
+        return False
     if before in BESIDE or (
         before in ADJOINING - {"by", "of", "as"}
         and not (before in _PLACING and asks_place(view.asked))
