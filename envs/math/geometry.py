@@ -11,6 +11,8 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.contest import configurations
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
@@ -24,9 +26,6 @@ LEVELS = {
     5: (12, slice(2, 8)),
     6: (20, slice(2, 8)),
     7: (50, slice(2, 8)),
-    8: (200, slice(3, 8)),
-    9: (2000, slice(3, 8)),
-    10: (20_000, slice(4, 8)),
 }
 
 Point = tuple[int, int]
@@ -35,11 +34,14 @@ Drawn = tuple[str, list[Point], str]
 
 
 class Geometry(Worked):
-    """Midpoints, distances, areas, lines, reflections, circles through three points."""
+    """Midpoints, distances, areas, lines, reflections, circles through three points; from level 7 on contest
+    questions on configurations of circles, spheres, lines in space, polygons and mirrors."""
 
     id: ClassVar[str] = "verigym/math/geometry-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = configurations.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:
