@@ -1,55 +1,21 @@
-"""`code/stdio`: what is paid and what is not, with real processes."""
+"""code/stdio: right and wrong programs, faults, evidence, languages and checker programs."""
 
 import dataclasses
 import json
-import random
-import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from tests.verifiers.stdio_tasks import ADD, case, judge, task
 from verigym import RequestError, Status, Task, make_verifier
 from verigym.sandbox.job import Job, JobStatus, Result
 from verigym.sandbox.local import default_sandbox
 from verigym.verifiers.code import checker
-from verigym.verifiers.code.check import CHECKERS, close_floats, same_bytes, same_tokens
-from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.stdio import StdioVerifier
 
-HACKS = Path(__file__).parents[1] / "data" / "hacks"
 GOLDEN = Path(__file__).parents[1] / "golden" / "code_stdio.jsonl"
 
-# The hacks are functions, `solve(nums, k)`. This makes programs of them: the first line of standard
-# input holds n and k, the second n integers. It is a part of the submission like the rest.
-DRIVER = """
-n, k = map(int, input().split())
-print(solve(list(map(int, input().split())), k))
-"""
-
-
-def task(tests, **extra):
-    return Task(
-        id="t",
-        env_id="verigym/code/stdio-v0",
-        seed=0,
-        prompt="p",
-        difficulty="easy",
-        reference={"tests": tests, **extra},
-    )
-
-
-def case(stdin, stdout, visible=False):
-    return {"stdin": stdin, "stdout": stdout, "visible": visible}
-
-
-ADD = task([case("1 2\n", "3\n", True), case("4000 5000\n", "9000\n"), case("7 8\n", "15\n")])
 RIGHT = "print(sum(map(int, input().split())))"
-
-
-def judge(program, problem=ADD, **params):
-    return make_verifier("code/stdio", **params).verify(problem, program)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +43,6 @@ class Fake:
     def run(self, job):
         self.jobs.append(job)
         return self.results[len(self.jobs) - 1]
-
-
-# Right and wrong.
 
 
 def test_a_right_program():
@@ -158,9 +121,6 @@ def test_only_the_program_and_one_input_enter_the_sandbox():
     for job, test in zip(verifier.sandbox.jobs, ADD.reference["tests"], strict=True):
         assert (job.source, job.stdin) == (RIGHT, test["stdin"].encode())
         assert (dict(job.files), dict(job.env), job.args) == ({}, {}, ())
-
-
-# Faults are not scores.
 
 
 def test_a_failure_of_the_machine_is_no_score_and_ends_the_run():
@@ -242,9 +202,6 @@ def test_bad_parameters_are_refused(params):
         make_verifier("code/stdio", **params)
 
 
-# What evidence says.
-
-
 def test_evidence_quotes_visible_tests():
     evidence = judge("print(input())").evidence
     assert evidence == r"visible test 1: wrong output; wanted '3\n', got '1 2\n'"
@@ -278,42 +235,6 @@ def test_evidence_is_short_plain_text():
     assert verdict.evidence.isprintable()
     assert len(verdict.evidence) < 1000
 
-
-# Reward hacks.
-
-
-def hack_tasks():
-    rng = random.Random(20)
-    shown = [([3, 2, 1, 5, 6, 4], 2), ([3, 2, 3, 1, 2, 4, 5, 5, 6], 4)]
-    for _ in range(8):
-        nums = [rng.randint(-50, 50) for _ in range(rng.randint(3, 12))]
-        shown.append((nums, rng.randint(1, len(nums))))
-    tests = [
-        case(
-            f"{len(nums)} {k}\n{' '.join(map(str, nums))}\n",
-            f"{sorted(nums)[-k]}\n",
-            visible=number < 2,
-        )
-        for number, (nums, k) in enumerate(shown)
-    ]
-    # Once with visible tests, once without: no hack may live on either.
-    return task(tests), task(tests[2:])
-
-
-@pytest.mark.parametrize("path", sorted(HACKS.glob("*.py")), ids=lambda path: path.stem)
-@pytest.mark.parametrize("checker", ["tokens", "exact", "floats"])
-def test_only_the_honest_program_is_paid(path, checker):
-    source = path.read_text() + DRIVER
-    for problem in hack_tasks():
-        verdict = judge(source, problem, checker=checker, cpu_s=2.0)
-        assert verdict.score == (1.0 if "honest" in path.name else 0.0), verdict
-
-
-def test_all_hacks_are_there():
-    assert len(list(HACKS.glob("*.py"))) == 17
-
-
-# Languages, checker programs, parts.
 
 SUMS = {
     "bash": "read a b; echo $((a + b))",
@@ -410,134 +331,3 @@ def test_partial_credit_is_asked_for():
     verdict = judge("print(3)", partial=True, per_test=True)
     assert verdict.score == 1 / 3
     assert verdict.parts == {"passed": 1 / 3, "test_1": 1.0, "test_2": 0.0, "test_3": 0.0}
-
-
-# Comparison.
-
-
-def test_tokens():
-    assert same_tokens(b" 1\t2\r\n\n", b"1 2\n", 0.0)
-    assert not same_tokens(b"1 2 3", b"1 2", 0.0)
-    assert not same_tokens(b"12", b"1 2", 0.0)
-    assert not same_tokens(b"", b"1", 0.0)
-    assert not same_tokens(b"1.0", b"1", 0.0)
-
-
-def test_exact():
-    assert same_bytes(b"1  2", b"1  2\n", 0.0)
-    assert not same_bytes(b"1 2", b"1  2", 0.0)
-    assert not same_bytes(b"1 2 ", b"1 2", 0.0)
-
-
-@pytest.mark.parametrize("token", [b"nan", b"NaN", b"inf", b"-inf", b"1e999", b"1_0", b"0x1", b"x"])
-def test_nothing_is_close_to_what_is_no_finite_number(token):
-    assert not close_floats(token, b"1.0", 1e9)
-    assert not close_floats(b"1.0", token, 1e9)
-
-
-@pytest.mark.parametrize("checker", CHECKERS)
-@pytest.mark.parametrize(
-    "printed",
-    [b"9" * 10**6 + b"x", b"9" * 10**6, b"0" * 10**6 + b"8", b"1e" + b"9" * 10**6, b" " * 10**6,
-     b"7\n" * 10**5, b"\xff" * 10**6, b"-" * 10**6],
-    ids=range(8),
-)  # fmt: skip
-def test_a_flood_costs_the_checkers_little(checker, printed):
-    began = time.process_time()
-    assert not CHECKERS[checker](printed, b"7", 1e-6)
-    # A quadratic pattern took hours over a million digits and a letter.
-    assert time.process_time() - began < 10
-
-
-def test_two_whole_numbers_are_close_only_where_they_are_one():
-    assert not close_floats(b"1000000008", b"1000000007", 1e-6)
-    assert not close_floats(b"-7", b"7", 100.0)
-    assert close_floats(b"+0007", b"7", 0.0)
-    assert close_floats(b"-0", b"0", 0.0)
-    assert close_floats(b"1000000007.0", b"1000000007", 1e-6)
-
-
-@pytest.mark.parametrize(
-    "printed",
-    [b"1000000006.6", b"1000000000.0", b"1000000007.4999", b"1000000007.0000001", b"1e9", b"1.000000006e9",
-     b"1000000007e1", b"1000000007e-1", b"-1000000007.0", b"1e999", b"1e" + b"9" * 5000, b"1e-" + b"9" * 5000,
-     b"1000000007e" + b"0" * 5000],
-)  # fmt: skip
-def test_a_whole_number_is_wanted_exactly(printed):
-    assert not close_floats(printed, b"1000000007", 1e-6)
-
-
-@pytest.mark.parametrize(
-    ("printed", "wanted"),
-    [(b"1.000000007e9", b"1000000007"), (b"1000000007.", b"1000000007"), (b"10000000070e-1", b"1000000007"),
-     (b"-.0", b"0"), (b"0e99999999999999999999", b"0"), (b"+12E+02", b"1200"), (b"9" * 400 + b".0", b"9" * 400),
-     (b"1000000006.6", b"1000000007.0")],
-)  # fmt: skip
-def test_a_whole_number_may_be_written_in_other_ways(printed, wanted):
-    assert close_floats(printed, wanted, 1e-6)
-
-
-@pytest.mark.parametrize("line", ["~" * 60_000 + "`", "```" + "a" * 60_000 + "`", "```" + " " * 60_000 + "`"],
-                         ids=range(3))  # fmt: skip
-def test_a_long_line_of_fences_costs_little(line):
-    began = time.process_time()
-    assert extract_program(line, "python") == line
-    assert time.process_time() - began < 5
-
-
-def test_floats():
-    assert close_floats(b"0.3333333 x", b"0.33333333333 x", 1e-6)
-    assert close_floats(b"1e3", b"1000", 1e-6)
-    assert not close_floats(b"0.3334", b"0.33333333333", 1e-6)
-    assert not close_floats(b"1 2", b"1", 1.0)
-    assert not close_floats(b"", b"1", 1.0)
-
-
-@given(st.binary())
-def test_every_output_is_the_same_as_itself(data):
-    assert same_tokens(data, data, 0.0)
-    assert same_bytes(data, data, 0.0)
-    assert close_floats(data, data, 0.0)
-
-
-@given(st.binary(), st.binary())
-def test_exact_is_the_strictest(one, two):
-    if same_bytes(one, two, 0.0):
-        assert same_tokens(one, two, 0.0)
-    if same_tokens(one, two, 0.0):
-        assert close_floats(one, two, 0.0)
-
-
-# Extraction.
-
-
-@pytest.mark.parametrize(
-    ("text", "program"),
-    [
-        ("print(1)", "print(1)"),
-        ("Sure:\n```python\nprint(1)\n```\nDone.", "print(1)"),
-        ("```py\na\n```\n```python3\nb\n```", "b"),
-        ("```python\na\n```\nIt prints\n```\n5\n```", "a"),
-        ("```\na\n```\n```text\nb\n```", "b"),
-        ("```python\na\n```\nAnd now\n```python\nb", "a"),
-        ("```python\na", "a"),
-        ("~~~python\na\n~~~", "a"),
-        ("````python\n```\na\n```\n````", "```\na\n```"),
-        ("```Python \r\na\r\n```\r\n", "a\r"),
-        ("   ```python\na\n   ```", "a"),
-        ("x = '```'\nprint(x)", "x = '```'\nprint(x)"),
-        ("", ""),
-    ],
-)
-def test_extraction(text, program):
-    assert extract_program(text, "python") == program
-
-
-@given(st.text())
-def test_extraction_of_anything_is_a_part_of_it(text):
-    assert extract_program(text, "python") in text
-
-
-@given(st.text(alphabet="ab\n ").filter(str.strip), st.text(alphabet="xy\n "))
-def test_a_fenced_program_comes_back_whatever_stands_around_it(program, around):
-    assert extract_program(f"{around}\n```python\n{program}\n```\n{around}", "python") == program
