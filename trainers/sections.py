@@ -204,7 +204,7 @@ class WorkersSection(Section):
     name: Literal["threads", "ray"] = "threads"
     """`threads` of this process, or actors of Ray (extra `ray`), which may be on other machines."""
     runs: Literal["environments", "verifiers"] = "environments"
-    """What runs in the actors: environments with their verifiers, or verifiers alone, for environments that are
+    """Parts that run in the actors: environments with their verifiers, or verifiers alone, for environments that are
     cheap to step and costly to judge."""
     address: str | None = None
     """Address of a Ray cluster, `auto` for that of this machine; None to start one on loopback."""

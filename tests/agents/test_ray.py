@@ -245,7 +245,7 @@ def test_verdicts_of_actors_are_those_of_this_process(cluster, bare, tmp_path, c
 @needs_ray
 @pytest.mark.slow
 def test_a_node_that_is_removed_costs_no_verdict(cluster, tmp_path, counter):
-    """What it was judging is judged again on the other; no episode notices."""
+    """Submissions under judgement are judged again on the other; no episode notices."""
     from verigym.agents.ray_judges import RayVerifierPool
 
     plans = plan_groups(counter(), range(12), env_kwargs={"verifier": slow_verifier(tmp_path, 1.0)})

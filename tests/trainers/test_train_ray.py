@@ -55,7 +55,7 @@ def test_verifiers_elsewhere_leave_environments_here_to_be_copied():
 @pytest.mark.parametrize("runs", ["environments", "verifiers"])
 @pytest.mark.skipif(not HAS_RAY, reason="Ray is installed apart: make test-ray")
 def test_a_run_on_ray_learns_the_same_weights(tmp_path, runs):
-    """What runs in actors changes neither episodes nor batches, so all figures are the same."""
+    """Running in actors changes neither episodes nor batches, so all figures are the same."""
     rows = {}
     for name in ("threads", "ray"):
         workers = {"name": name, **({"runs": runs} if name == "ray" else {})}
