@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from verigym.env import Draft
 from verigym.envs.sql.commands import CELL_CHARS, MAX_ROWS, SHOWN_ROWS, run_query
-from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.explorer import STEPS, Explorer, LastResult
 from verigym.envs.sql.hidden import HiddenWorld
@@ -75,7 +74,7 @@ class Explore(Explorer):
             reference={
                 "query": world.query(query),
                 "schema": world.schema(),
-                "rows": {names[table]: rows for table, rows in crowded(domain).items()},
+                "rows": {names[table]: rows for table, rows in drawn.crowded().items()},
                 "dialect": "sqlite",
                 "world": world.plain(),
                 "asked": query,

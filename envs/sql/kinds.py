@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from verigym.canonical import JSON
+from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import Domain
 
 
@@ -37,6 +39,8 @@ class Constants:
     price: int
     amount: int
     year: int
+    total: int = 0
+    """An amount that several events reach together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,7 @@ class Kind:
             amount=int(rng.integers(domain.amounts[0] + 1, domain.amounts[1])),
             year=int(rng.integers(2020, 2025)),
         )
+        constants = replace(constants, total=3 * constants.amount)
         picks = {name: int(rng.integers(len(choice))) for name, choice in self.choices.items()}
         return Variant(self, domain, constants, picks)
 
@@ -96,6 +101,10 @@ class Variant:
         parts = {n: o.sql for n, o in self._options()}
         parts |= {f"{n}_tail": o.tail for n, o in self._options()}
         return self._filled(self.kind.query, parts)
+
+    def crowded(self) -> dict[str, JSON]:
+        """Return rows on which a query for another question shows; see `crowded`."""
+        return crowded(self.domain)
 
     def twins(self) -> list[Variant]:
         """Return the questions that differ in one choice."""

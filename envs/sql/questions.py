@@ -8,9 +8,9 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.sql.crowded import crowded
-from verigym.envs.sql.domains import DOMAINS, Domain
-from verigym.envs.sql.report import draw
+from verigym.envs.sql.domains import DOMAINS
+from verigym.envs.sql.kinds import Variant
+from verigym.envs.sql.report import Report, draw
 from verigym.envs.sql.write_query import operations_of, question_in
 from verigym.question import Ask, Question, QuestionState
 
@@ -30,7 +30,8 @@ class Questions(Question):
 
     Each kind of question has choices (above or at least, and or or, with those that have none or without),
     so that a query by heart does not answer the next one. From level 7 on several columns are asked for,
-    each a question of its own. Judged on many small databases made for the query and the reference, not on
+    each a question of its own, and each level brings in ideas: medians and the most frequent value (7), neighbours,
+    running totals and pairs (8), runs, gaps and ranks (9), coverage and calendars (10). Judged on many small databases made for the query and the reference, not on
     one; see `sql/query`.
     """
 
@@ -48,7 +49,7 @@ class Questions(Question):
             prompt=_PROMPT.format(ddl=domain.ddl(), question=drawn.question),
             answer=drawn.query,
             steps=drawn.steps,
-            reference=judged_by(domain, drawn.query),
+            reference=judged_by(drawn),
             tags=(domain.owner, drawn.name),
             essence=drawn.query,
         )
@@ -63,11 +64,11 @@ class Questions(Question):
         return operations_of(question_in(state.task.prompt, _PROMPT), state.task.tags[0])
 
 
-def judged_by(domain: Domain, query: str) -> JSON:
-    """Return the reference of a question on a domain, as `sql/query` reads it."""
+def judged_by(drawn: Variant | Report) -> JSON:
+    """Return the reference of a question, as `sql/query` reads it."""
     return {
-        "query": query,
-        "schema": domain.schema(),
-        "rows": crowded(domain),
+        "query": drawn.query,
+        "schema": drawn.domain.schema(),
+        "rows": drawn.crowded(),
         "dialect": "sqlite",
     }

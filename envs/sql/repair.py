@@ -53,7 +53,7 @@ class Repair(Question):
             prompt=_PROMPT.format(ddl=domain.ddl(), question=drawn.question, broken=broken),
             answer=drawn.query,
             steps=1 + drawn.steps // 2,
-            reference=judged_by(domain, drawn.query),
+            reference=judged_by(drawn),
             tags=(domain.owner, drawn.name),
             # Broken in another way, a question has the same answer: it belongs to the same split.
             essence=drawn.query,

@@ -6,11 +6,15 @@ result whatever the others hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from verigym.canonical import JSON
+from verigym.envs.sql.columns_beside_others import CALENDAR, COVERAGE, PAIRS, RANK
+from verigym.envs.sql.columns_in_order import CHANGED, GAPS, MEDIAN, MODE, NTH, RUNNING, RUNS
+from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import Domain
 from verigym.envs.sql.kinds import COMPARED, DATED, IS, JOINT, KINDS, Choice, Kind, Option, Variant
 
@@ -117,7 +121,15 @@ BEST = Kind(
 )
 SIZES = {7: 2, 8: 3, 9: 5, 10: 7}
 """Columns of a report beside the name or id, by level."""
-COLUMNS = (THINGS, EVENTS, QUANTIFIED, BESIDE_MEAN, BEST)
+NEW = {
+    7: (NTH, MEDIAN, MODE),
+    8: (CHANGED, RUNNING, PAIRS),
+    9: (RUNS, GAPS, RANK),
+    10: (COVERAGE, CALENDAR),
+}
+"""Columns that a level brings in; each report has one of its own level, and those of the levels below."""
+SIMPLE = (THINGS, EVENTS, QUANTIFIED, BESIDE_MEAN, BEST)
+COLUMNS = (*SIMPLE, *(kind for kinds in NEW.values() for kind in kinds))
 
 
 @dataclass(frozen=True)
@@ -149,6 +161,10 @@ class Report:
         shown = ", ".join(column.query for column in self.columns)
         return f"SELECT {shown} FROM {self.domain.owner} o"
 
+    def crowded(self) -> dict[str, JSON]:
+        """Return rows on which a query for another question shows; see `crowded`."""
+        return crowded(self.domain, in_order=True)
+
     def twins(self) -> list[Report]:
         """Return the reports that differ by one choice in one column."""
         return [*self._twins()]
@@ -160,20 +176,26 @@ class Report:
                 yield replace(self, columns=columns)
 
 
-def draw_report(rng: np.random.Generator, domain: Domain, n: int) -> Report:
-    """Draw a report of `n` columns beside the name or id; each kind of column stands in it about as often."""
-    columns = [SHOWN.draw(rng, domain)]
-    while len(columns) <= n:
-        for number in rng.permutation(len(COLUMNS)).tolist():
-            column = COLUMNS[number].draw(rng, domain)
-            if len(columns) <= n and column.query not in [other.query for other in columns]:
-                columns.append(column)
-    return Report(domain, tuple(columns))
+def draw_report(rng: np.random.Generator, domain: Domain, level: int) -> Report:
+    """Draw a report of a level: a third of its columns are simple ones, the others are of kinds that this level or
+    one below brings in, one of this level among them."""
+    n = SIZES[level]
+    n_simple = (n + 1) // 3
+    own = NEW[level][int(rng.integers(len(NEW[level])))]
+    below = [kind for at in NEW if at <= level for kind in NEW[at] if kind is not own]
+    kinds = [own, *_some(rng, below, n - n_simple - 1), *_some(rng, SIMPLE, n_simple)]
+    shown = SHOWN.draw(rng, domain)
+    return Report(domain, (shown, *(kind.draw(rng, domain) for kind in _some(rng, kinds, n))))
+
+
+def _some(rng: np.random.Generator, kinds: Sequence[Kind], n: int) -> list[Kind]:
+    """Return n different ones of some kinds in any order."""
+    return [kinds[number] for number in rng.permutation(len(kinds))[:n].tolist()]
 
 
 def draw(rng: np.random.Generator, domain: Domain, level: int) -> Variant | Report:
     """Draw a question about `domain`; the kinds of a level are equally likely."""
     if level in SIZES:
-        return draw_report(rng, domain, SIZES[level])
+        return draw_report(rng, domain, level)
     kinds = KINDS[level]
     return kinds[int(rng.integers(len(kinds)))].draw(rng, domain)

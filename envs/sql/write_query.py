@@ -92,6 +92,7 @@ class QueryWriter:
             price=int(copied.get("price", 0)),
             amount=int(copied.get("amount", 0)),
             year=int(copied.get("year", 0)),
+            total=int(copied.get("total", 0)),
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import calendar
 import datetime as dt
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -169,38 +170,34 @@ def last_day(value: Value) -> str | None:
     return str(moment.date().replace(day=calendar.monthrange(moment.year, moment.month)[1]))
 
 
+_CODES: dict[str, Callable[[dt.datetime], str]] = {
+    "Y": lambda m: f"{m.year:04}", "y": lambda m: f"{m.year % 100:02}", "m": lambda m: f"{m.month:02}",
+    "c": lambda m: str(m.month), "d": lambda m: f"{m.day:02}", "e": lambda m: str(m.day),
+    "H": lambda m: f"{m.hour:02}", "i": lambda m: f"{m.minute:02}", "M": lambda m: f"{m.minute:02}",
+    "s": lambda m: f"{m.second:02}", "S": lambda m: f"{m.second:02}",
+    "j": lambda m: f"{m.timetuple().tm_yday:03}",
+    "B": lambda m: calendar.month_name[m.month], "b": lambda m: calendar.month_abbr[m.month],
+    "W": lambda m: calendar.day_name[m.weekday()], "A": lambda m: calendar.day_name[m.weekday()],
+    "a": lambda m: calendar.day_abbr[m.weekday()], "w": lambda m: str(m.isoweekday() % 7),
+    "u": lambda m: str(m.isoweekday()), "F": lambda m: str(m.date()), "T": lambda m: str(m.time()),
+    "h": lambda m: f"{(m.hour + 11) % 12 + 1:02}", "I": lambda m: f"{(m.hour + 11) % 12 + 1:02}",
+    "p": lambda m: "AM" if m.hour < 12 else "PM", "%": lambda m: "%",
+}  # fmt: skip
+_CODE = re.compile("%(-?)(.)", re.DOTALL)
+
+
 def format_date(value: Value, pattern: Value) -> str | None:
-    """Return strftime for the codes that differ not from machine to machine."""
+    """Return strftime for the codes that differ not from machine to machine; of others the letter stays."""
     moment = _moment(value)
     if moment is None or not isinstance(pattern, str) or len(pattern) > 100:
         return None
-    known = {
-        "Y": f"{moment.year:04}", "y": f"{moment.year % 100:02}", "m": f"{moment.month:02}",
-        "c": str(moment.month), "d": f"{moment.day:02}", "e": str(moment.day),
-        "H": f"{moment.hour:02}", "i": f"{moment.minute:02}", "M": f"{moment.minute:02}",
-        "s": f"{moment.second:02}", "S": f"{moment.second:02}", "j": f"{moment.timetuple().tm_yday:03}",
-        "B": calendar.month_name[moment.month], "b": calendar.month_abbr[moment.month],
-        "W": calendar.day_name[moment.weekday()], "A": calendar.day_name[moment.weekday()],
-        "a": calendar.day_abbr[moment.weekday()], "w": str(moment.isoweekday() % 7),
-        "u": str(moment.isoweekday()), "F": str(moment.date()), "T": str(moment.time()),
-        "h": f"{(moment.hour + 11) % 12 + 1:02}", "I": f"{(moment.hour + 11) % 12 + 1:02}",
-        "p": "AM" if moment.hour < 12 else "PM", "%": "%",
-    }  # fmt: skip
-    out, at = [], 0
-    while at < len(pattern):
-        if pattern[at] == "%" and at + 1 < len(pattern):
-            code = pattern[at + 1]
-            if code == "-" and at + 2 < len(pattern):
-                at += 1
-                code = pattern[at + 1]
-                out.append(known.get(code, code).lstrip("0") or "0")
-            else:
-                out.append(known.get(code, code))
-            at += 2
-        else:
-            out.append(pattern[at])
-            at += 1
-    return "".join(out)
+
+    def shown(code: re.Match[str]) -> str:
+        of = _CODES.get(code[2])
+        text = of(moment) if of else code[2]
+        return text.lstrip("0") or "0" if code[1] else text
+
+    return _CODE.sub(shown, pattern)
 
 
 def day_name(value: Value) -> str | None:

@@ -31,7 +31,15 @@ def _places(tree: exp.Expr) -> Iterator[tuple[int, str]]:
     ):
         count = 0
         for owner in tree.find_all(kind):
+            if _stops_recursion(owner):
+                continue
             condition = owner.args.get(argument)
             for part in conjuncts(condition) if condition is not None else ():
                 count += 1
                 yield numbers[id(part)], f"{clause} {count}: {part.sql()}"
+
+
+def _stops_recursion(owner: exp.Expr) -> bool:
+    """Return True within a recursive WITH: the query does not end without it, which is witness enough."""
+    step = owner.find_ancestor(exp.With)
+    return step is not None and bool(step.args.get("recursive"))

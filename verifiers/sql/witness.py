@@ -213,7 +213,10 @@ class Witnesses:
             truths = iter(self.values.try_values([side for pack in sides for side in pack]))
             # What other conditions leave out shows nothing.
             missed = [
-                [sum(next(truths).get(n) is not True for n in others) for _ in pack]
+                [
+                    sum(truth.get(n) is not True for n in others)
+                    for _, truth in zip(pack, truths, strict=False)
+                ]
                 for pack in sides
             ]
             least = min((count for counts in missed for count in counts), default=0)

@@ -156,3 +156,31 @@ def test_a_text_is_tried_with_its_case_changed(dialect, wrong):
     query = "SELECT a FROM t WHERE s = 'heavy'"
     assert judge(query, query, dialect=dialect).score == 1.0
     assert judge(query, f"SELECT a FROM t WHERE {wrong}", dialect=dialect).score == 0.0
+
+
+YEARS = (
+    "SELECT o.id, (WITH RECURSIVE m(a, z) AS (SELECT strftime('%Y-01-01', MIN(e.day)), MAX(e.day) FROM trip e "
+    "JOIN truck t ON t.id = e.truck_id WHERE t.depot_id = o.id UNION ALL SELECT date(a, '+1 year'), z FROM m "
+    "WHERE date(a, '+1 year') <= z) SELECT COUNT(*) FROM m WHERE a IS NOT NULL AND EXISTS (SELECT 1 FROM trip e "
+    "JOIN truck t ON t.id = e.truck_id WHERE t.depot_id = o.id AND strftime('%Y-01-01', e.day) = a "
+    "AND e.load <= 26)) FROM depot o"
+)
+DEPOTS = {
+    "tables": {
+        "depot": {"id": "INT"},
+        "truck": {"id": "INT", "depot_id": "INT"},
+        "trip": {"id": "INT", "truck_id": "INT", "load": "INT", "day": "DATE"},
+    }
+}
+
+
+def test_days_that_turn_beside_several_other_conditions_are_judged():
+    found = judge(YEARS, YEARS, DEPOTS, dialect="sqlite")
+    assert (found.status, found.score) == (verigym.Status.OK, 1.0), found
+    other = judge(YEARS, YEARS.replace("<= 26", "< 26"), DEPOTS, dialect="sqlite")
+    assert (other.status, other.score) == (verigym.Status.OK, 0.0), other
+
+
+def test_the_end_of_a_recursion_needs_no_witness():
+    found = judge(YEARS, YEARS, DEPOTS, dialect="sqlite")
+    assert "+1 year" not in str(found.evidence), found
