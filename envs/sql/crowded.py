@@ -9,6 +9,7 @@ and an owner has things at many prices.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 
@@ -36,15 +37,14 @@ def _crowded(number: int, in_order: bool) -> dict[str, list[JSON]]:
     owners.append([9, f"{d.owner} 9", None])
     low, high = d.prices
     things: list[JSON] = []
-    events: list[JSON] = []
+    happened: list[tuple[int, int]] = []
     for i in range(3 * _N_THINGS if in_order else _N_THINGS):
         step, kind = _drawn(i) if in_order else (i // 12 * 3, i)
         price = low + (high - low) * step // 9
         things.append([i + 1, i % 8 + 1, d.kinds[kind % len(d.kinds)], price])
-        for amount in _amounts(i % _N_THINGS, *d.amounts):
-            day = _FIRST_DAY + timedelta(20 * len(events))
-            events.append([len(events) + 1, i + 1, amount, str(day)])
-    return {d.owner: owners, d.thing: things, d.event: _mixed(events) if in_order else events}
+        happened += [(i + 1, amount) for amount in _amounts(i % _N_THINGS, *d.amounts)]
+    events = _mixed(happened) if in_order else _one_by_one(happened)
+    return {d.owner: owners, d.thing: things, d.event: events}
 
 
 def _drawn(i: int) -> tuple[int, int]:
@@ -54,15 +54,22 @@ def _drawn(i: int) -> tuple[int, int]:
     return rng.randrange(10), rng.randrange(12)
 
 
-def _mixed(events: list[JSON]) -> list[JSON]:
+def _one_by_one(happened: Sequence[tuple[int, int]]) -> list[JSON]:
+    """Events of the things and amounts, each on a day of its own."""
+    return [
+        [at + 1, thing, amount, str(_FIRST_DAY + timedelta(20 * at))]
+        for at, (thing, amount) in enumerate(happened)
+    ]
+
+
+def _mixed(happened: Sequence[tuple[int, int]]) -> list[JSON]:
     """Many events on each of a few days, no longer thing by thing, and every other one with the amount of another."""
-    n = len(events)
-    amounts = [row[2] for row in events]
-    found: list[JSON] = []
-    for at, (number, thing, _, _) in enumerate(events):
-        day = _FIRST_DAY + _APART * (_STRIDE * at % n // _A_DAY)
-        found.append([number, thing, amounts[at if at % 2 else -at], str(day)])
-    return found
+    n = len(happened)
+    days = [_FIRST_DAY + _APART * (_STRIDE * at % n // _A_DAY) for at in range(n)]
+    return [
+        [at + 1, thing, happened[at if at % 2 else -at][1], str(days[at])]
+        for at, (thing, _) in enumerate(happened)
+    ]
 
 
 def _amounts(i: int, low: int, high: int) -> list[int]:
