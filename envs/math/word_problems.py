@@ -10,6 +10,8 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.math.contest import stories
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
@@ -76,7 +78,7 @@ _PARTS = {"half": 2, "a third": 3, "a quarter": 4}
 
 class WordProblems(Worked):
     """Word problems that compare the numbers of things people have, and ask for one person's or
-    everybody's.
+    everybody's; from level 7 on chains of stories that need earlier answers, and stories told from their end.
 
     Each person's number follows from earlier ones; all numbers are whole and positive. Distractors
     mention other things, or people who do not matter.
@@ -85,6 +87,8 @@ class WordProblems(Worked):
     id: ClassVar[str] = "verigym/math/word-problems-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = stories.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

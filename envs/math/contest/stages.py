@@ -1,0 +1,240 @@
+"""Short stories that turn one whole number into another; chains of them make the contest word problems."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from verigym.envs.math.contest.kind import among
+from verigym.envs.math.modular import combine
+from verigym.envs.math.paper import Paper
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A story. `text` has `{x}` for the number that goes in and `{}` for each of the drawn numbers; `value` is what
+    comes out, `work` the same on paper. Numbers from `low` to `high` may go in."""
+
+    text: str
+    draw: Callable[[np.random.Generator], list[int]]
+    value: Callable[..., int]
+    work: Callable[..., int]
+    low: int
+    high: int
+
+    def read(self, text: str) -> tuple[str, list[int]] | None:
+        """Return the words for the number that goes in, and the drawn numbers; None if it is another story."""
+        pattern = re.escape(self.text).replace(r"\{x\}", r"([^,.?]+?)").replace(r"\{\}", r"(\d+)")
+        found = re.fullmatch(pattern, text)
+        if found is None:
+            return None
+        place = self.text[: self.text.index("{x}")].count("{}")
+        groups = list(found.groups())
+        name = groups.pop(place)
+        return name, [int(group) for group in groups]
+
+
+def _ants(x: int, percent: int, weeks: int) -> int:
+    for _ in range(weeks):
+        x = x * (100 + percent) // 100
+    return x
+
+
+def _work_ants(paper: Paper, x: int, percent: int, weeks: int) -> int:
+    for _ in range(weeks):
+        x = paper.add(x, paper.multiply(x, percent) // 100)
+    return x
+
+
+def _bank(x: int, percent: int, out: int, years: int) -> int:
+    for _ in range(years):
+        x = x + x * percent // 100 - out
+    return x
+
+
+def _work_bank(paper: Paper, x: int, percent: int, out: int, years: int) -> int:
+    for _ in range(years):
+        x = paper.subtract(paper.add(x, paper.multiply(x, percent) // 100), out)
+    return x
+
+
+def _bells(x: int, r: int, m: int, s: int, n: int) -> int:
+    first = next(t for t in range(r, m * n + r, m) if t % n == s % n and t >= s)
+    return first + (x - 1) * math.lcm(m, n)
+
+
+def _draw_bells(rng: np.random.Generator) -> list[int]:
+    while True:
+        m, n = among(rng, 11, 60), among(rng, 11, 60)
+        if m != n and math.gcd(m, n) == 1:
+            return [among(rng, 1, m - 1), m, among(rng, 1, n - 1), n]
+
+
+def _work_bells(paper: Paper, x: int, r: int, m: int, s: int, n: int) -> int:
+    first, whole = combine(paper, [(r, m), (s, n)])
+    return paper.add(first, paper.multiply(paper.subtract(x, 1), whole))
+
+
+def _pages(x: int) -> int:
+    return sum(max(0, x - 10**k + 1) for k in range(len(str(x))))
+
+
+def _work_pages(paper: Paper, x: int) -> int:
+    total = 0
+    for k in range(len(str(x))):
+        total = paper.add(total, paper.subtract(x, 10**k - 1))
+    return total
+
+
+def _rows(x: int, first: int, more: int) -> int:
+    rows = seats = 0
+    while seats < x:
+        seats += first + rows * more
+        rows += 1
+    return rows
+
+
+def _work_rows(paper: Paper, x: int, first: int, more: int) -> int:
+    """Halve the interval in which the number of rows lies."""
+    low, high = 0, 2 * math.isqrt(x) + 1
+    while high - low > 1:
+        rows = (low + high) // 2
+        ends = paper.add(2 * first, paper.multiply(rows - 1, more))
+        if paper.multiply(rows, ends) >= 2 * x:
+            high = rows
+        else:
+            low = rows
+    return high
+
+
+def _melons(x: int, crates: int, melons: int, net: int) -> int:
+    return x * crates * melons % net
+
+
+def _work_melons(paper: Paper, x: int, crates: int, melons: int, net: int) -> int:
+    return paper.divide(paper.multiply(x, paper.multiply(crates, melons)), net)[1]
+
+
+def _squares(x: int, width: int) -> int:
+    count = 0
+    while width:
+        count += x // width
+        x, width = width, x % width
+    return count
+
+
+def _work_squares(paper: Paper, x: int, width: int) -> int:
+    count = 0
+    while width:
+        times, rest = paper.divide(x, width)
+        count = paper.add(count, times)
+        x, width = width, rest
+    return count
+
+
+def _chairs(x: int) -> int:
+    return x * math.comb(x - 1, 2)
+
+
+def _work_chairs(paper: Paper, x: int) -> int:
+    return paper.divide_exactly(paper.multiply(x, paper.multiply(x - 1, x - 2)), 2)
+
+
+def _machines(x: int, a: int, b: int, c: int, d: int) -> int:
+    return -(-x * b * d // (a * d + c * b))
+
+
+def _work_machines(paper: Paper, x: int, a: int, b: int, c: int, d: int) -> int:
+    rate = paper.add(paper.multiply(a, d), paper.multiply(c, b))
+    whole, rest = paper.divide(paper.multiply(x, paper.multiply(b, d)), rate)
+    return whole + bool(rest)
+
+
+STAGES = (
+    Stage(
+        "A colony starts with {x} ants and grows by {}% each week, where the growth is rounded down to whole ants. How "
+        "many ants are there after {} weeks?",
+        lambda rng: [among(rng, 3, 40), among(rng, 3, 6)],
+        _ants,
+        _work_ants,
+        100,
+        10**6,
+    ),
+    Stage(
+        "An account holds {x} coins. At the end of each year {}% interest, rounded down to whole coins, is added, and "
+        "then {} coins are taken out. How many coins does it hold after {} years?",
+        lambda rng: [among(rng, 3, 15), among(rng, 5, 40), among(rng, 3, 6)],
+        _bank,
+        _work_bank,
+        500,
+        10**6,
+    ),
+    Stage(
+        "The first bell rings {} seconds after noon and then every {} seconds, the second bell {} seconds after noon and "
+        "then every {} seconds. Count the moments at which both ring. How many seconds after noon is the moment with "
+        "the number {x}?",
+        _draw_bells,
+        lambda *numbers: _bells(*numbers),
+        _work_bells,
+        2,
+        20_000,
+    ),
+    Stage(
+        "The pages of an encyclopedia are numbered from 1 to {x}. How many digits are printed for that?",
+        lambda rng: [],
+        _pages,
+        _work_pages,
+        100,
+        10**6,
+    ),
+    Stage(
+        "A stadium has {} seats in its first row, and in each further row {} seats more than in the row before. Guests "
+        "take the rows one after the other, from the first on. How many rows are needed for {x} guests?",
+        lambda rng: [among(rng, 11, 30), among(rng, 2, 6)],
+        _rows,
+        _work_rows,
+        20_000,
+        10**8,
+    ),
+    Stage(
+        "Each of {x} lorries brings {} crates with {} melons each. All melons together are packed into nets of {}. How "
+        "many melons are left over?",
+        lambda rng: [among(rng, 12, 99), among(rng, 12, 99), among(rng, 1001, 9999)],
+        _melons,
+        _work_melons,
+        1000,
+        10**9,
+    ),
+    Stage(
+        "A sheet is {x} mm long and {} mm wide. Squares as large as possible are cut off, one after the other, until "
+        "nothing is left. How many squares are there?",
+        lambda rng: [among(rng, 301, 999)],
+        _squares,
+        _work_squares,
+        5000,
+        10**8,
+    ),
+    Stage(
+        "A club of {x} members elects a chair and two deputies of equal rank, three different people. How many results "
+        "are possible?",
+        lambda rng: [],
+        _chairs,
+        _work_chairs,
+        10,
+        400,
+    ),
+    Stage(
+        "One machine makes {} parts every {} minutes, another one {} parts every {} minutes, both at a steady pace. Both "
+        "start together. After how many minutes, rounded up, have they made {x} parts?",
+        lambda rng: [among(rng, 11, 40), among(rng, 3, 10), among(rng, 11, 40), among(rng, 3, 10)],
+        _machines,
+        _work_machines,
+        2000,
+        10**8,
+    ),
+)
+"""All stories; at least two take a number of any size from 10 to 10^8."""
