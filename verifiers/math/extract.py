@@ -124,6 +124,7 @@ _SUM = lazy_pattern(
 )
 _TEXT = lazy_pattern(r"\\(?:text|mbox|textbf|mathrm)\{([^{}]*)\}", needs="mathrm|mbox|text")
 _ANSWER = lazy_pattern(r"A\s*:\s*(?=\S)", needs=":")
+_SO = lazy_pattern(r"^(?:so|then|hence|thus|therefore),? (?=\$?[a-z] ?=)", re.IGNORECASE, needs="=")
 _SPACING = lazy_pattern(
     r"\\(?:q?quad|text(?:bf|rm)?|mbox|mathrm|[,;:! \[\]()&])|[${}&*]", needs="$|&|*|\\|{|}"
 )
@@ -406,7 +407,7 @@ def _last_line(text: str, question: str) -> Found:
                 return Found("", (), OTHER)
             return Found(result)
     if question:
-        last = _BREAK.split(worked)[-1]
+        last = _SO.sub("", _BREAK.split(worked)[-1])
         told = of_asked(last, question)
         if told is None:
             return Found("", (), OTHER)

@@ -66,10 +66,12 @@ _NUMBERS = lazy_pattern(r"[-+*/^·×÷−√\d\s.,()²³%!$€£]+")
 _UNIT = lazy_pattern(r"(?<=[\d)²³]) ?(?:[a-z]{1,12}(?:/[a-z]{1,4})?[²³]?|°)(?=\s*(?:[-+*/·×÷−]|$))")
 _LITERAL = lazy_pattern(r"[-−$€£]*\d[\d.,/]*(?: ?[%°]| ?[A-Za-z]{1,12}[²³]?(?:/[a-z]{1,4})?)?")
 _WORDS_LEFT = lazy_pattern(r"[A-Za-z][A-Za-z' -]{3,60}")
-_SEVERAL = lazy_pattern(r"[,:;]|\b(?:and|or|und|oder|et|ou|y|o|e)\b", needs=",|:|;|and|e|o|und|y")
+_SEVERAL = lazy_pattern(
+    r"[,:;]|\b(?:and|or|und|oder|et|ou)\b|(?<=\w )(?:y|o|e)(?= \w)", needs=",|:|;|and|e|o|und|y"
+)
 _MATRIX = lazy_pattern(r"\[ ?\[|\\begin|matrix")
 _SUM = lazy_pattern(
-    r"\d*[A-Za-z](?:_?\w)? ?[-+−] ?\d|\d[\d.]* ?[-+−] ?\d*[A-Za-z]$|[2-9]\d*[A-Za-z]$",
+    r"\d*[A-Za-z](?:_?\w)? ?[-+−] ?(?:\d|[A-Za-z]\b)|\d[\d.]* ?[-+−] ?\d*[A-Za-z]$|[2-9]\d*[A-Za-z]$",
     needs="+|-|2|3|4|5|6|7|8|9|−",
 )
 _GOES_ON = lazy_pattern(r"(?:\.\.\.|…|\?)[\s*]*$", needs="...|?|…")

@@ -135,7 +135,7 @@ def plain_sentence(sentence: str, *, bounds: bool = False, ratio: bool = False) 
     text = _AREAS.sub(_area, text)
     text = _ABROAD.sub(lambda match: f"per {_TIMES[match[1].lower()]}", text)
     text = _ONE.sub(lambda match: f"{match[1] or ''}1", text) if " one" in text else text
-    text = _with_digits(re.sub(r"(?<=\d) ?pi\b", "π", text))
+    text = re.sub(r"(?<=\d) ?pi\b", "π", _with_digits(text))
     text = _AN_HOUR.sub(r"\1 per ", text)
     text = re.sub(r"(?<=\d) percent\b", "%", re.sub(r"\bminus (?=\d)", "-", text))
     if re.search("coordinate", text):
