@@ -16,7 +16,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: peers-harbor test-harbor demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%) test-exports peers-verifiers peers-typescript peers-tinker tested wheels test-extras ray test-ray vllm setup types
+.PHONY: peers-harbor test-harbor demo docs test test-slow test-vllm test-tinker test-tinker-protobuf check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%) test-exports peers-verifiers peers-typescript peers-tinker peers-tinker-protobuf tested wheels test-extras ray test-ray vllm setup types
 
 setup: $(VENV)/.installed types
 
@@ -51,6 +51,9 @@ test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual enviro
 
 test-tinker: setup peers-tinker  ## Training on a real server of the Tinker protocol, on CPU
 	OMP_NUM_THREADS=1 VERIGYM_TINKER_PYTHON=$(PEERS)/tinker/bin/python "$(BIN)/pytest" -W default tests/trainers/test_train_tinker.py -m slow --timeout 1800
+
+test-tinker-protobuf: setup peers-tinker-protobuf  ## The same with a later server and SDK, which speak protobuf
+	PYTHONPATH=$(PEERS)/tinker-protobuf/sdk OMP_NUM_THREADS=1 VERIGYM_TINKER_PYTHON=$(PEERS)/tinker-protobuf/bin/python "$(BIN)/pytest" -W default tests/trainers/test_train_tinker.py -m slow --timeout 1800
 
 check-envs: setup  ## Prove every environment sound, on 200 seeds each
 	"$(BIN)/verigym" check --all --jobs 2
@@ -153,6 +156,18 @@ $(PEERS)/tinker/.installed: Makefile
 	test -x $(PEERS)/tinker/bin/python || "$(PYTHON)" -m venv $(PEERS)/tinker
 	$(PEERS)/tinker/bin/python -m pip install --quiet --upgrade pip
 	$(PEERS)/tinker/bin/python -m pip install --quiet --no-compile $(TINKER)
+	touch $@
+
+# Later ones, which ask for Python 3.12; the SDK is laid over our own environment.
+TINKER_PROTOBUF := torch==2.13.0 "skyrl[tinker,jax]==0.4.0" tinker==0.25.0 aiohttp
+
+peers-tinker-protobuf: $(PEERS)/tinker-protobuf/.installed  ## A server of the Tinker protocol that speaks protobuf, 6 GB
+
+$(PEERS)/tinker-protobuf/.installed: Makefile | setup
+	test -x $(PEERS)/tinker-protobuf/bin/python || "$(PYTHON_312)" -m venv $(PEERS)/tinker-protobuf
+	$(PEERS)/tinker-protobuf/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/tinker-protobuf/bin/python -m pip install --quiet --no-compile $(TINKER_PROTOBUF)
+	"$(BIN)/python" -m pip install --quiet --no-compile --no-deps --upgrade --target $(PEERS)/tinker-protobuf/sdk tinker==0.25.0 pyqwest==0.12.0 zstandard==0.25.0
 	touch $@
 
 # Harbor's own runner asks for Python 3.12; 0.25 asks for a certifi that the index does not have.
