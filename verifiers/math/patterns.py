@@ -37,7 +37,12 @@ _WITHOUT: dict[str, Callable[[str], Any]] = {
     "subn": lambda text: (text, 0),
 }
 """Result of each method for a text without a match."""
-_OF_SUB = ("sub", "subn")
+_ESCAPE = re.compile(r"\\[^uUxN]|\(\?P[<=]\w+[>)]", re.DOTALL)
+_NO_TWIN = re.compile(r"[A-Z]|\(\?-?[aiLmsux]|-[^\x00-\x7f]|[\u0130\u0131\u017f\u212a]|\\[uUxN]")
+"""What keeps a pattern that ignores case from having a twin: capital letters, flags of its own, and letters beyond ASCII
+that count as another case of one in it."""
+_LEAST_CHARS = 60
+"""Length of a pattern from which on a twin pays."""
 
 
 class _Pattern:
@@ -47,48 +52,58 @@ class _Pattern:
         self._text = text
         self._flags = flags
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in _METHODS:
-            raise AttributeError(name)
-        compiled = re.compile(self._text, self._flags)
-        self.__dict__.update({method: getattr(compiled, method) for method in _METHODS})
-        return self.__dict__[name]
-
-
-class _NeedyPattern:
-    """A pattern that no text matches without one of `needs`; compiled for the first text that has one.
-
-    Each method is made when it is first asked for, as one function: a reply passes through hundreds of them.
-    """
-
-    def __init__(self, text: str, flags: int, needs: str) -> None:
-        self._text = text
-        self._flags = flags
-        self._any_case = bool(flags & re.IGNORECASE)
-        self.needs = tuple(needs.split("|"))
-
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
         return re.compile(self._text, self._flags)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _WITHOUT:
-            made = self._method(name) if name not in _OF_SUB else self._method_of_sub(name)
-            self.__dict__[name] = made
-            return made
         if name not in _METHODS:
             raise AttributeError(name)
+        made = self.__dict__[name] = self._made(name)
+        return made
+
+    def _made(self, name: str) -> Any:
         return getattr(self._compiled, name)
 
+
+class _GuardedPattern(_Pattern):
+    """A pattern that most texts are told apart from before it is tried, and that is compiled for the first that is not.
+
+    No text matches it without one of `needs`. One that ignores case is tried on the text in lower case first, with a
+    twin that minds the case, which is faster.
+    """
+
+    def __init__(self, text: str, flags: int, needs: str) -> None:
+        super().__init__(text, flags)
+        self._any_case = bool(flags & re.IGNORECASE)
+        self.needs = tuple(needs.split("|")) if needs else ()
+
+    def has_twin(self) -> bool:
+        """Return True if the pattern matches an ASCII text just where its twin matches the text in lower case."""
+        return (
+            self._any_case
+            and len(self._text) > _LEAST_CHARS
+            and _NO_TWIN.search(_ESCAPE.sub("", self._text)) is None
+        )
+
+    @cached_property
+    def _twin(self) -> re.Pattern[str]:
+        return re.compile(self._text, self._flags & ~re.IGNORECASE)
+
+    def _made(self, name: str) -> Any:
+        if name == "search" and self.has_twin():
+            return self._search_by_twin()
+        if not self.needs or name not in _WITHOUT:
+            return super()._made(name)
+        return self._method_of_sub(name) if name.startswith("sub") else self._method(name)
+
     def _method(self, name: str) -> Callable[..., Any]:
-        needs, any_case, without = self.needs, self._any_case, _WITHOUT[name]
+        needs, any_case, without = self.needs or ("",), self._any_case, _WITHOUT[name]
         compiled: Callable[..., Any] | None = None
 
         def call(text: str, *bounds: int) -> Any:
             nonlocal compiled
-            low = text
-            if any_case:
-                low = text.lower() if text.isascii() else folded(text)
+            low = _lowered(text) if any_case else text
             for need in needs:
                 if need in low:
                     if compiled is None:
@@ -98,15 +113,36 @@ class _NeedyPattern:
 
         return call
 
+    def _search_by_twin(self) -> Callable[..., re.Match[str] | None]:
+        needs = self.needs or ("",)
+        twin: Callable[..., re.Match[str] | None] | None = None
+
+        def search(text: str, start: int = 0, *end: int) -> re.Match[str] | None:
+            nonlocal twin
+            if not text.isascii():
+                low = folded(text)
+                is_needed = any(need in low for need in needs)
+                return self._compiled.search(text, start, *end) if is_needed else None
+            low = text.lower()
+            for need in needs:
+                if need in low:
+                    if twin is None:
+                        twin = self._twin.search
+                    found = twin(low, start, *end)
+                    if found is None or low == text:
+                        return found
+                    return self._compiled.match(text, found.start(), *end)
+            return None
+
+        return search
+
     def _method_of_sub(self, name: str) -> Callable[..., Any]:
-        needs, any_case, without = self.needs, self._any_case, _WITHOUT[name]
+        needs, any_case, without = self.needs or ("",), self._any_case, _WITHOUT[name]
         compiled: Callable[..., Any] | None = None
 
         def call(by: Any, text: str, count: int = 0) -> Any:
             nonlocal compiled
-            low = text
-            if any_case:
-                low = text.lower() if text.isascii() else folded(text)
+            low = _lowered(text) if any_case else text
             for need in needs:
                 if need in low:
                     if compiled is None:
@@ -115,6 +151,10 @@ class _NeedyPattern:
             return without(text)
 
         return call
+
+
+def _lowered(text: str) -> str:
+    return text.lower() if text.isascii() else folded(text)
 
 
 @lru_cache(maxsize=256)
@@ -137,5 +177,6 @@ def lazy_pattern(text: str, flags: int = 0, *, needs: str = "") -> re.Pattern[st
     `needs` holds texts set apart by "|": no text without one of them has a match, which `test_patterns.py` proves.
     They are in lower case where the pattern ignores case.
     """
-    made = _NeedyPattern(text, flags, needs) if needs else _Pattern(text, flags)
+    is_guarded = needs or flags & re.IGNORECASE
+    made = _GuardedPattern(text, flags, needs) if is_guarded else _Pattern(text, flags)
     return cast("re.Pattern[str]", made)

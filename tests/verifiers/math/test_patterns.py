@@ -21,7 +21,7 @@ def _patterns() -> Iterator[object]:
             many = value if isinstance(value, tuple) else (value,)
             for one in many:
                 for part in one if isinstance(one, tuple) else (one,):
-                    if type(part).__name__ in ("_Pattern", "_NeedyPattern"):
+                    if type(part).__name__ in ("_Pattern", "_GuardedPattern"):
                         yield part
 
 
@@ -80,7 +80,7 @@ def test_every_pattern_of_a_module_compiles():
 
 
 def test_no_text_without_its_needs_matches_a_pattern():
-    needy = [pattern for pattern in _patterns() if type(pattern).__name__ == "_NeedyPattern"]
+    needy = [pattern for pattern in _patterns() if getattr(pattern, "needs", ())]
     assert len(needy) > 100
     for pattern in needy:
         flags = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE).state.flags
@@ -112,6 +112,45 @@ def test_a_pattern_with_needs_does_what_the_compiled_one_does():
 
 def _needy(text: str, flags: int) -> re.Pattern[str]:
     return lazy_pattern(text, flags, needs="ab")
+
+
+def test_a_pattern_has_a_twin_only_where_capital_letters_make_no_difference():
+    twins = [pattern for pattern in _patterns() if getattr(pattern, "has_twin", bool)()]
+    assert len(twins) > 100
+    for pattern in twins:
+        parsed = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+        assert all(map(_is_blind_to_case, _characters(parsed))), pattern.pattern
+
+
+def _characters(parsed) -> Iterator[tuple[int, int]]:
+    """Yield the first and last character of all that a parsed pattern names."""
+    if isinstance(parsed, parser.SubPattern | list | tuple):
+        if len(parsed) == 2 and parsed[0] in (kinds.LITERAL, kinds.NOT_LITERAL):
+            yield parsed[1], parsed[1]
+        elif len(parsed) == 2 and parsed[0] is kinds.RANGE:
+            yield parsed[1]
+        else:
+            for part in parsed:
+                yield from _characters(part)
+
+
+def _is_blind_to_case(span: tuple[int, int]) -> bool:
+    """Return True if a span of characters has no capital letter, nor one beyond ASCII that is another case of one in it."""
+    low, high = span
+    return not any(low <= code <= high for code in (*range(65, 91), 0x130, 0x131, 0x17F, 0x212A))
+
+
+def test_a_search_by_a_twin_finds_what_the_pattern_finds():
+    words = "|".join(f"word{letter}+" for letter in "abcdefghijklmnop")
+    made, compiled = (
+        make(rf"(?<!no )\b(?:{words})\b", re.I) for make in (lazy_pattern, re.compile)
+    )
+    assert made.has_twin()
+    for text in ("", "a WordA", "no worda but WORDBB", "wordaa", "\u017f worDa", "xworda"):
+        ours, theirs = made.search(text), compiled.search(text)
+        assert (ours and (ours.span(), ours[0])) == (theirs and (theirs.span(), theirs[0]))
+        ours, theirs = made.search(text, 3), compiled.search(text, 3)
+        assert (ours and (ours.span(), ours[0])) == (theirs and (theirs.span(), theirs[0]))
 
 
 def test_folding_knows_every_letter_that_stands_for_an_ascii_one():
