@@ -422,24 +422,30 @@ class AnswerVerifier(Verifier[AnswerParams]):
         )
 
     def _rung(self, golds: tuple[str, ...], answer: str, ctx: Context) -> str:
-        fault = ""
-        divided = _DIVIDED.fullmatch(answer)
-        answer = _CONSTANTS.sub("", divided[1] if divided else answer)
-        for gold in golds:
-            try:
-                rung = equivalent(gold, clean(answer), ctx)
-            except TooBig:
-                continue
-            if rung and rung not in FAULTS:
-                return rung
-            fault = fault or rung
-        end = end_of_chain(answer) or end_of_matrix_chain(answer)
-        if end is not None and all(_is_equal(member, end[1][-1]) for member in end[1]):
-            return self._rung(golds, end[0], ctx) or fault
-        ends = ends_of_chains(answer) if end is None and not fault else None
-        if ends is None or not all(_is_equal(one, same[-1]) for same in ends[1] for one in same):
-            return fault
-        return self._rung(golds, ends[0], ctx)
+        return _rung_of(golds, answer, ctx)
+
+
+# Several readers of one reply find the same text, and many replies to one question give the same answer.
+@lru_cache(maxsize=64)
+def _rung_of(golds: tuple[str, ...], answer: str, ctx: Context) -> str:
+    fault = ""
+    divided = _DIVIDED.fullmatch(answer)
+    answer = _CONSTANTS.sub("", divided[1] if divided else answer)
+    for gold in golds:
+        try:
+            rung = equivalent(gold, clean(answer), ctx)
+        except TooBig:
+            continue
+        if rung and rung not in FAULTS:
+            return rung
+        fault = fault or rung
+    end = end_of_chain(answer) or end_of_matrix_chain(answer)
+    if end is not None and all(_is_equal(member, end[1][-1]) for member in end[1]):
+        return _rung_of(golds, end[0], ctx) or fault
+    ends = ends_of_chains(answer) if end is None and not fault else None
+    if ends is None or not all(_is_equal(one, same[-1]) for same in ends[1] for one in same):
+        return fault
+    return _rung_of(golds, ends[0], ctx)
 
 
 def _in_words(gold: str, said: str, question: str) -> str:

@@ -41,7 +41,7 @@ _GENERAL = lazy_pattern(
 _POSITIVE = lazy_pattern(r"\bpositive\b|>\s*0", re.IGNORECASE, needs=">|positive")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Context:
     """Facts about the question, and the rules that the task sets."""
 
