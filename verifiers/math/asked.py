@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.units import unit_of
 
 _NAME = r"(?P<name>[a-zA-Z](?:_\{?\w{1,3}\}?)?)"
@@ -176,13 +176,15 @@ def _singular(word: str) -> str:
 
 def is_rate(answer: str, question: str) -> bool:
     """Return True for "42 per box" where a question asks how many there are, and not in one."""
-    asked = _COUNTS.findall(question) if _RATE.search(answer.strip()) else []
+    if not is_in(_COUNTS, question) or not _RATE.search(answer.strip()):
+        return False
+    asked = _COUNTS.findall(question)
     return bool(asked) and not _OF_ONE.search(asked[-1])
 
 
 def is_other_deed(answer: str, question: str) -> bool:
     """Return True for "Tom lost 42 pencils" where a question asks how many he has left."""
-    did = _DID.fullmatch(answer.strip())
+    did = _DID.fullmatch(answer.strip()) if is_in(_REST, question) else None
     if did is None:
         return False
     deed = next((forms for forms in _DEEDS if did["verb"].lower() in forms), None)
@@ -207,7 +209,7 @@ _DERIVATIVE = lazy_pattern(
 
 def is_other_derivative(answer: str, question: str) -> bool:
     """Return True for "dx/dy = 2" where dy/dx is asked for."""
-    named = _DERIVATIVE.match(answer)
+    named = _DERIVATIVE.match(answer) if is_in(_DERIVATIVE, question) else None
     if named is None or "=" not in answer[named.end() : named.end() + 3]:
         return False
     asked = {"".join(filter(None, found)) for found in _DERIVATIVE.findall(question)}

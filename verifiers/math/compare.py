@@ -16,7 +16,7 @@ from verigym.verifiers.math.clock import as_duration, time_of
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.conventions import same_angle, same_group, with_plain_logs
-from verigym.verifiers.math.dates import date_of, is_stamp, names_month, part_asked
+from verigym.verifiers.math.dates import MOST_CHARS, date_of, is_stamp, names_month, part_asked
 from verigym.verifiers.math.directions import changed_by, opposed, unsigned
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import has_form, has_simple_roots, is_collected
@@ -122,7 +122,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return ""
     if compact(gold) == compact(answer):
         return "text"
-    if not gold:
+    if not gold or (gold.isdecimal() and answer.isdecimal() and _differ(gold, answer, ctx)):
         return ""
     if gold.startswith("\\approx"):
         # The reference says itself that it is rounded.
@@ -209,7 +209,8 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return "words" if spoken else ""
     answer = as_duration(answer, gold)
     date = date_of(gold)
-    other = date_of(answer) if date is not None or names_month(answer) else None
+    is_short = len(answer) <= MOST_CHARS
+    other = date_of(answer) if is_short and (date is not None or names_month(answer)) else None
     if other is not None:
         if date is not None:
             return "date" if date == other else ""
@@ -246,6 +247,18 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     if all(_formal(found[0]) for found in (lefts, rights) if found):
         return ""
     return "words" if _prose(gold, answer) else ""
+
+
+def _differ(gold: str, answer: str, ctx: Context) -> bool:
+    """Return True for two whole numbers that differ, where the question leaves no room for it."""
+    return (
+        gold.lstrip("0") != answer.lstrip("0")
+        and gold.isascii()
+        and answer.isascii()
+        and not (
+            ctx.options or ctx.base or ctx.percent or ctx.rounded or ctx.tolerance or ctx.digits
+        )
+    )
 
 
 @lru_cache(maxsize=512)
@@ -371,8 +384,12 @@ def _said_again(gold: str, answer: str, ctx: Context) -> bool:
     parts = _AGAIN.split(answer)
     if not 2 <= len(parts) <= 3 or _AGAIN.search(gold) or len(split(gold, True)) > 1:
         return False
-    rungs = [equivalent(gold, part, ctx) for part in parts]
-    return rungs[0] not in FAULTS and all(rungs)
+    first = equivalent(gold, parts[0], ctx)
+    return (
+        bool(first)
+        and first not in FAULTS
+        and all(equivalent(gold, part, ctx) for part in parts[1:])
+    )
 
 
 def _formal(reading: Reading) -> bool:

@@ -36,6 +36,7 @@ _NO_DAY = lazy_pattern(rf"{_NAME},? (?:of |de )?{_YEAR}", needs=" ")
 _STAMP = lazy_pattern(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])", needs="-")
 _ASKS_YEAR = lazy_pattern(r"\b(?:year|ann[ée]e|jahr|año)s?\b", re.IGNORECASE)
 _ASKS_DAY = lazy_pattern(r"\b(?:day|date)s?\b", re.IGNORECASE)
+MOST_CHARS = 60
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -46,7 +47,7 @@ _SPELLED_DAY = lazy_pattern(
 
 def date_of(text: str) -> Date | None:
     """The date that all of a cleaned answer says; None if it says none."""
-    if len(text) > 60 or not (any(char.isdigit() for char in text) or _SPELLED_DAY.search(text)):
+    if len(text) > MOST_CHARS or not (any(map(str.isdigit, text)) or _SPELLED_DAY.search(text)):
         return None
     if not (_PARTED.search(text) or names_month(text)):
         return None

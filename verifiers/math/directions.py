@@ -95,11 +95,16 @@ def _names_way(text: str) -> bool:
     return _ANY.search(text) is not None
 
 
+@lru_cache(maxsize=512)
+def _asks_way(question: str) -> bool:
+    return any(pattern.search(question) for pattern in (_ANY, _ASKS_BY, _ASKS_TO))
+
+
 def opposed(gold: str, answer: str, question: str) -> bool:
     """Return True if an answer goes the other way than the reference, or leaves open the way that is asked for."""
     if answer.startswith("to ") and _ASKS_BY.search(question):
         return True
-    if not (_names_way(gold) or _names_way(answer)):
+    if not (_names_way(gold) or (_asks_way(question) and _names_way(answer))):
         return False
     asks = "by" if _ASKS_BY.search(question) else "to" if _ASKS_TO.search(question) else ""
     wanted_as, found_as = _measured(gold) or asks, _measured(answer)

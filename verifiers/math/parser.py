@@ -19,7 +19,7 @@ from fractions import Fraction
 from verigym.verifiers.math.brackets import braces, bracket
 from verigym.verifiers.math.commands import command, word
 from verigym.verifiers.math.cursor import Cursor
-from verigym.verifiers.math.grammar import FUNCTIONS, GREEK, RELATIONS, STARTS
+from verigym.verifiers.math.grammar import CONSTANTS, FUNCTIONS, GREEK, RELATIONS, STARTS
 from verigym.verifiers.math.lexer import Token, tokens
 from verigym.verifiers.math.numerals import based, in_base, numeral, proper
 from verigym.verifiers.math.patterns import lazy_pattern
@@ -27,6 +27,11 @@ from verigym.verifiers.math.quantities import quantity
 from verigym.verifiers.math.ranges import total
 from verigym.verifiers.math.trees import MAX_HEIGHT, Node, TooBig, Unreadable, num
 
+_SIGNS = lazy_pattern(r"[\\(\[{|_^=]|\.\.|\d[eE]|[-+] ?[-+]")
+_NO_NAME = lazy_pattern(
+    rf"(?<![A-Za-z\d])(?!{'|'.join(sorted({*FUNCTIONS, *CONSTANTS, *GREEK, 'matrix', 'union'}))})[A-Za-z]{{4}}"
+)
+_MOST_PROSE = 400
 _PLAIN = lazy_pattern(r"(-?)(\d{1,15}(?:\.\d{1,12})?)", re.ASCII)
 
 
@@ -47,6 +52,8 @@ def parse(text: str, *, thousands: bool = True) -> Node:
     whole = in_base(text)
     if whole is not None:
         return whole
+    if is_prose(text):
+        raise Unreadable("words stand in it that are no mathematics")
     named = quantity(text)
     reader = _Parser(tokens(text if named is None else named[1], thousands=thousands))
     node = reader.item()
@@ -59,6 +66,15 @@ def parse(text: str, *, thousands: bool = True) -> Node:
     if node.kind == "rel" and set(node.value) <= {"=", "~"}:
         return Node("rel", (named[0], *node.args), ("=", *node.value))
     return Node("rel", (named[0], node), ("=",))
+
+
+def is_prose(text: str) -> bool:
+    """Return True if a text has a word that no rule of the grammar reads, and no sign that makes words mean another thing."""
+    return (
+        _NO_NAME.search(text) is not None
+        and len(text) <= _MOST_PROSE
+        and _SIGNS.search(text) is None
+    )
 
 
 class _Parser(Cursor):

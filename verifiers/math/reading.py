@@ -87,7 +87,13 @@ _IMPLIES = lazy_pattern(
 )
 _ASSIGNED = lazy_pattern(r"([A-Za-z](?:_\{?\w\}?)?)\s*=", needs="=")
 _TO = lazy_pattern(r"^(\d+)[ -]to[ -](\d+)(?:[ -]to[ -](\d+))?$", needs="to")
-_AND = lazy_pattern(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
+_SEPARATOR = lazy_pattern(r"[,;&]|\b(?:and|or)\b")
+_MARK = lazy_pattern(
+    r"\\[{}]|\\begin|\\end|[(\[{)\]}]|\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*"
+)
+_OPENS = ("\\{", "\\begin", "(", "[", "{")
+_CLOSES = ("\\}", "\\end", ")", "]", "}")
+_THOUSAND = lazy_pattern(r"\d{3}(?!\d)")
 _EXPLICIT_AND = lazy_pattern(r"\band\b|&")
 _ASIDE = lazy_pattern(
     r"\s*\((?:[^()]*\b(?:approx|about|rounded|decimal|d\. ?p\.?|dp\b|s\. ?f\.?|sig|equality|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[\d\s.+\-*/^!]+(?:\([\d\s+\-*/]+\)[\d\s.+\-*/^!]*)?|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*|(?:by|using|via|from|see) [A-Za-z' -]{3,40})\)\s*$",
@@ -182,36 +188,24 @@ def _bodies(text: str) -> list[tuple[str, str]]:
 def split(text: str, thousands: bool) -> list[tuple[str, str]]:
     """`text` at its commas, semicolons, "and" and "or" outside brackets: pairs of separator and part."""
     parts: list[tuple[str, str]] = []
-    depth = start = at = 0
+    depth = start = 0
     before = ""
-    while at < len(text):
-        char = text[at]
-        if char == "\\" and text[at + 1 : at + 2] in ("{", "}"):
-            depth += 1 if text[at + 1] == "{" else -1
-            at += 2
-            continue
-        if text.startswith("\\begin", at):
+    for match in _MARK.finditer(text) if _SEPARATOR.search(text) else ():
+        mark = match[0]
+        if mark in _OPENS:
             depth += 1
-        elif text.startswith("\\end", at):
+        elif mark in _CLOSES:
             depth -= 1
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif depth <= 0 and char in ",;& \t\nao":
-            match = _AND.match(text, at)
-            joined = char.isalpha() and at > 0 and text[at - 1].isalnum()
-            if match and match[0].strip() and not joined:
-                number = (
-                    thousands and match[0] == "," and re.match(r"\d{3}(?!\d)", text[at + 1 : at + 5])
-                    and text[:at][-1:].isdecimal()
-                )  # fmt: skip
-                if not number:
-                    parts.append((before, text[start:at].strip()))
-                    before = match[0].strip(" ,") or ","
-                    at = start = match.end()
-                    continue
-        at += 1
+        elif depth <= 0:
+            at, end = match.span()
+            number = (
+                thousands and mark == "," and _THOUSAND.match(text, end)
+                and text[at - 1 : at].isdecimal()
+            )  # fmt: skip
+            if not number:
+                parts.append((before, text[start:at].strip()))
+                before = mark.strip(" ,") or ","
+                start = end
     parts.append((before, text[start:].strip()))
     parts = [(sign, part) for sign, part in parts if part]
     if len(parts) > MAX_ITEMS:

@@ -18,7 +18,7 @@ from verigym.verifiers.math.asked import (
     value_of_letter,
 )
 from verigym.verifiers.math.mentions import VERBS
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.people import amount_asked, people_of
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.targets import targets_of
@@ -154,7 +154,9 @@ def of_asked(answer: str, question: str) -> str | None:
         return None
     answer = told
     asked = asked_names(question)
-    if asked and (divided := _DIVIDED.fullmatch(answer.strip(" .()"))) is not None:
+    if ("remainder" in asked or "quotient" in asked) and (
+        divided := _DIVIDED.fullmatch(answer.strip(" .()"))
+    ) is not None:
         if "remainder" in asked and "quotient" not in asked:
             return divided["remainder"]
         if "quotient" in asked and "remainder" not in asked and divided["quotient"]:
@@ -248,7 +250,7 @@ def _intercept(answer: str, asked: frozenset[str]) -> str:
 
 def _gives_place(answer: str, question: str) -> bool:
     """Return True for "a = 2" where the least value of a + 1/a is asked for, or how many roots there are."""
-    assigned = _ASSIGNED.fullmatch(answer.strip(" .$"))
+    assigned = _ASSIGNED.fullmatch(answer.strip(" .$")) if "=" in answer else None
     if assigned is None:
         return False
     asked = _VALUE_OF.search(question)
@@ -268,7 +270,7 @@ def _gives_place(answer: str, question: str) -> bool:
 
 def _is_of_other_initial(answer: str, question: str) -> bool:
     """Return True for "A = 13" where Ben's age is asked for, and Anna is the other person."""
-    assigned = _INITIAL.fullmatch(answer.strip(" .$"))
+    assigned = _INITIAL.fullmatch(answer.strip(" .$")) if "=" in answer else None
     if assigned is None or re.search(rf"(?<!\w){assigned[1]}(?![\w'])", question):
         return False
     everyone, asked = people_of(question)
@@ -279,7 +281,7 @@ def _is_of_other_initial(answer: str, question: str) -> bool:
 
 def _gives_part(answer: str, question: str) -> bool:
     """Return True for "x = 24" where 4x is asked for, or x + y."""
-    assigned = _ASSIGNED.fullmatch(answer.strip(" .$"))
+    assigned = _ASSIGNED.fullmatch(answer.strip(" .$")) if "=" in answer else None
     targets = targets_of(question) if assigned is not None else ()
     if assigned is None or not targets or asked_letter(question):
         return False
@@ -353,8 +355,8 @@ def _in_asked_order(answer: str, question: str) -> str | None:
     """ "girls : boys = 2 : 3" as 3:2 where the ratio of boys to girls is asked for; None if it is no such text, empty
     for the ratio of other things of the question."""
     text = answer.strip(" .")
-    match = _RATIO.fullmatch(text) or _COUNTED.fullmatch(text)
-    asked = _ASKED_RATIO.search(question) if match else None
+    asked = _ASKED_RATIO.search(question) if is_in(_ASKED_RATIO, question) else None
+    match = None if asked is None else _RATIO.fullmatch(text) or _COUNTED.fullmatch(text)
     if match is None or asked is None:
         return None
     wanted = [_singular(word) for word in asked.groups() if word]

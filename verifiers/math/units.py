@@ -193,9 +193,29 @@ _NO_NOUNS = frozenset(
 )
 
 
+_LETTERS = lazy_pattern(r"[A-Za-z]+")
+# Words that are rewritten before the units are looked up.
+_REWRITTEN = frozenset(
+    names(
+        "degree degrees of celsius C fahrenheit F sq square cu cubic squared cubed miles per hour old age long tall high wide deep thick "
+        "away apart far a an each every"
+    )
+)
+
+
+def _may_be_unit(phrase: str) -> bool:
+    """Return False if a phrase without commands has a word that no unit has."""
+    return "\\" in phrase or all(
+        word in _TABLE or word in _REWRITTEN or word.lower() in _TABLE
+        for word in _LETTERS.findall(phrase)
+    )
+
+
 @lru_cache(maxsize=2048)
 def unit_of(phrase: str) -> Unit | None:
     """Return the unit that the whole phrase names; None if it does not name one."""
+    if not _may_be_unit(phrase):
+        return None
     for pattern, spelled in _SPELLED:
         phrase = pattern.sub(spelled, phrase)
     phrase = phrase.strip(" .")

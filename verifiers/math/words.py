@@ -124,11 +124,16 @@ def _kind(shown: str) -> str | None:
     return f"{tends[1]}ent" if tends else None
 
 
+@lru_cache(maxsize=512)
+def _words_of_gold(gold: str) -> list[str]:
+    return _content(gold)
+
+
 def same_words(gold: str, answer: str) -> bool:
     """Return True if two answers in words say the same: the same words in the same order, but for articles,
     plural endings and the like. A real word must be among them. The answer may be a short sentence
     that ends with them, "The winner is Anna"."""
-    first = _content(gold)
+    first = _words_of_gold(gold)
     if not any(len(word) > 2 and word.isalpha() and word not in FUNCTIONS for word in first):
         return False
     if answer.rstrip().endswith("?") and not gold.rstrip().endswith("?"):
