@@ -112,7 +112,7 @@ judge("math/math-verify", {"answer": "1/2"}, "It is \\\\boxed{0.5}.")
     "sql": "play('sql/questions'); play('sql/tables')",
     "postgres": "import psycopg; psycopg.pq.version()",
     "schema": """
-judge("text/schema", {"schema": {"type": "object", "required": ["a"]}}, '{"a": 1}')
+judge("text/schema", {"kind": "json", "schema": {"type": "object", "required": ["a"]}}, '{"a": 1}')
 """,
     "text": "import py3langid; assert py3langid.classify('This is a plain English sentence.')[0] == 'en'",
     "dataset": NEAR,

@@ -40,30 +40,30 @@ def embed(value: Any) -> str:
 def choose(runs: Sequence[RunRecords], max_bytes: int, notes: list[str]) -> Chosen:
     """Return as many transcripts as fit in `max_bytes` of JSON, spread over the run, good ones and bad.
 
-    Files are taken from the ends inwards; of each file the first success, the first failure, and
-    so on, one a round.
+    Files are taken from the ends inwards, one group of each a round, first those of which some members succeeded. A
+    group is taken whole, so that its turns can be compared; the last one may be cut, to successes and failures in turn.
     """
     files = [(run, file) for run in runs for file in run.episode_files]
     kept = set(thin(len(files), _MAX_FILES))
     left_out = sum(_count_lines(file) for i, (_, file) in enumerate(files) if i not in kept)
-    queues: list[list[tuple[str, EpisodeRow]]] = []
+    queues: list[list[tuple[str, list[EpisodeRow]]]] = []
     for run, file in (files[i] for i in _from_the_ends(len(files)) if i in kept):
         label = f"{run.label} seed {run.header.seed}" if len(runs) > 1 else ""
         found = read_transcripts(file, notes)
-        queues.append([(label, transcript) for transcript in _alternating(found)])
+        queues.append([(label, group) for group in _groups(found)])
     packed: list[dict[str, Any]] = []
     splits: set[str] = set()
     room = max_bytes
-    for label, transcript in _round_robin(queues):
-        if transcript.credit:
-            splits.add(transcript.episode.split)
-        item = pack(transcript, label)
-        size = len(embed(item)) + 1
-        if size > room:
-            left_out += 1
-            continue
-        room -= size
-        packed.append(item)
+    for label, group in _round_robin(queues):
+        splits |= {row.episode.split for row in group if row.credit}
+        items = [pack(row, label) for row in _alternating(group)]
+        sizes = [len(embed(item)) + 1 for item in items]
+        for item, size in zip(items, sizes, strict=True):
+            if size > room:
+                left_out += 1
+                continue
+            room -= size
+            packed.append(item)
     packed.sort(key=lambda item: (item["step"], item["run"], item["id"]))
     return Chosen(packed, left_out, tuple(sorted(splits)))
 
@@ -152,6 +152,18 @@ def _from_the_ends(n: int) -> Iterator[int]:
                 seen.add(i)
                 yield i
         parts *= 2
+
+
+def _groups(found: Sequence[EpisodeRow]) -> Iterator[list[EpisodeRow]]:
+    """Yield the episodes of each group: first the groups of which some succeeded, then good and bad ones in turn."""
+    groups: dict[str, list[EpisodeRow]] = {}
+    for row in found:
+        groups.setdefault(row.episode.group_id or row.episode.id, []).append(row)
+    won = {name: sum(bool(row.episode.success) for row in group) for name, group in groups.items()}
+    yield from (group for name, group in groups.items() if 0 < won[name] < len(group))
+    good = [group for name, group in groups.items() if won[name] == len(group)]
+    bad = [group for name, group in groups.items() if not won[name]]
+    yield from _round_robin([good, bad])
 
 
 def _alternating(found: Sequence[EpisodeRow]) -> Iterator[EpisodeRow]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,18 @@ def test_size_is_capped_and_what_is_left_out_is_counted(tmp_path: Path, make_run
     # Spread over the run, good ones and bad.
     assert {shown[0]["step"], shown[-1]["step"]} == {5, 60}
     assert {item["success"] for item in shown} == {True, False}
+
+
+def test_groups_are_kept_whole_while_there_is_room(tmp_path: Path, make_run: MakeRun) -> None:
+    run = make_run(tmp_path / "run", n_episodes=10)
+    small = tmp_path / "small.html"
+    build(run, small, max_transcript_bytes=60_000)
+    recorded: Counter[str] = Counter()
+    for file in (run / "episodes").iterdir():
+        for line in file.read_text().splitlines():
+            recorded[json.loads(line)["episode"]["group_id"]] += 1
+    shown = Counter(item["group"] for item in _data(small)["transcripts"])
+    assert sum(shown[group] != recorded[group] for group in shown) <= 1
 
 
 def test_many_episode_files_are_not_all_read(tmp_path: Path, make_run: MakeRun) -> None:
