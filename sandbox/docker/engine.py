@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
 from verigym.errors import SandboxError
+from verigym.sandbox.docker.keeper_program import keeper_program
 from verigym.sandbox.step import ProgramRun
 
 USER = "65534:65534"
@@ -125,7 +125,6 @@ def container_config(
     # What lies in a tmpfs counts as memory of the container.
     memory = (shape.memory_mib + shape.disk_mib + _KEEPER_MIB) << 20
     tmpfs = f"rw,exec,nosuid,nodev,size={shape.disk_mib << 20},nr_inodes={shape.inodes + 1}"
-    keeper = files("verigym.sandbox.docker").joinpath("keeper.py").read_text(encoding="utf-8")
     host: dict[str, Any] = {
         "NetworkMode": "bridge" if shape.network else "none",
         "ReadonlyRootfs": True,
@@ -157,7 +156,7 @@ def container_config(
         host["Runtime"] = runtime
     return {
         "Image": image,
-        "Entrypoint": ["python3", "-I", "-S", "-X", "utf8", "-c", keeper],
+        "Entrypoint": ["python3", "-I", "-S", "-X", "utf8", "-c", keeper_program()],
         "Cmd": [],
         "Env": [],
         "User": USER,

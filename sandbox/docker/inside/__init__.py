@@ -1,0 +1,1 @@
+"""The program that runs inside a job's container; keeper.py is its main module."""
