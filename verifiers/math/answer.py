@@ -459,7 +459,7 @@ def _misfits(golds: tuple[str, ...], reply: str, question: str, submission: str)
     """Return True if the last sentence of a reply denies its value, or makes it another one than every reference.
 
     `reply` is the submission with fixed phrases in English, without thoughts."""
-    if not submission.isascii() and all(map(str.isdigit, golds)):
+    if all(map(str.isdigit, golds)):
         said = claiming_sentence(spoken(submission))
         if said and all(is_denied_abroad(gold, said) for gold in golds):
             return True

@@ -73,7 +73,7 @@ def _worked_out(sentence: str, question: str, *, english: bool) -> str:
     if not chains:
         return ""
     chain = chains[-1]
-    before, after = sentence[: chain.start()], sentence[chain.end() :].strip(" .,!*$)")
+    before, after = sentence[: chain.start()], sentence[chain.end() :].strip(" .,!*$)。、")
     if _LABEL.search(before) or not _TAIL.fullmatch(after) or _DENIES.search(sentence):
         return ""
     members = [plain_numbers(member) for member in re.split(r"[=≈]", chain["way"])]
@@ -102,7 +102,7 @@ def _last_value(sentence: str) -> str:
     if not values:
         return ""
     last = values[-1]
-    behind = plain[last.end :].strip(" .,!*$)")
+    behind = plain[last.end :].strip(" .,!*$)。、")
     if not _TAIL.fullmatch(behind) or _LABEL.search(plain[: last.start]):
         return ""
     return _with_unit(last.text, f"{last.unit} {behind}")

@@ -45,8 +45,8 @@ _TONGUES = (
     _tongue("o os um uma é são do da dos das em na que portanto logo assim então temos com para por pois soma número área resposta", r"não|nem|nunca", r"ou|se|talvez|mas|quase|cerca|aproximadamente|exceto|sem|errad\w+|fals\w+|poderia|pode|deveria|(?:mais|menos|maior|menor)(?:es)? (?:de|que|do que)|pelo menos|no máximo|metade|dobro|seria|caso|suponh\w+|porém|entretanto"),
     _tongue("il lo la gli le un una è sono di del della dei delle che quindi dunque allora con si ha somma numero perciò risulta otteniamo", r"non|né|mai", r"o|oppure|se|forse|ma|però|quasi|circa|tranne|senza|sbagliat\w+|fals\w+|potrebbe|può|dovrebbe|sarebbe|(?:più|meno|maggior\w*|minor\w*) (?:di|che|del)|almeno|al massimo|metà|doppio|supponiamo|caso|invece"),
     _tongue("de het een is zijn van en dat dus we er met voor op te krijgen aantal som oplossing antwoord daarom wordt", r"niet|geen|nooit", r"of|als|misschien|maar|bijna|ongeveer|behalve|zonder|fout\w*|onjuist|zou|kan|stel|(?:meer|minder|groter|kleiner|hoger|lager) dan|minstens|hoogstens|maximaal|minimaal|helft|dubbel\w*|echter"),
-    _tongue("är och att det en ett av på som så alltså därför då med för har får blir till antalet summan svaret lösningen", r"inte|ej|aldrig", r"eller|om|kanske|men|nästan|ungefär|cirka|utom|utan|fel\w*|skulle|kan|borde|anta\w*|(?:mer|mindre|större|fler|färre) än|minst|högst|hälften|dubbel\w*|dock|inga|ingen|inget"),
-    _tongue("er og at det en et af av på som så altså derfor da med for har får blir bliver til antallet summen svaret løsningen dermed", r"ikke|ikkje|aldri|aldrig", r"eller|hvis|om|kanskje|måske|men|nesten|næsten|omtrent|cirka|ca|unntatt|undtagen|uten|uden|feil\w*|forkert\w*|ville|kan|burde|anta\w*|(?:mer|mere|mindre|større|flere|færre) en[nd]|minst|mindst|høyst|højst|halvparten|halvdelen|dobbelt\w*|dog|ingen|intet"),
+    _tongue("är och att det en ett av på som så alltså därför då med för har får blir till antalet summan svaret lösningen totalt sammanlagt", r"inte|ej|aldrig", r"eller|om|kanske|men|nästan|ungefär|cirka|utom|utan|fel\w*|skulle|kan|borde|anta\w*|(?:mer|mindre|större|fler|färre) än|minst|högst|hälften|dubbel\w*|dock|inga|ingen|inget"),
+    _tongue("er og at det en et af av på som så altså derfor da med for har får blir bliver til antallet summen svaret løsningen dermed totalt alt", r"ikke|ikkje|aldri|aldrig", r"eller|hvis|om|kanskje|måske|men|nesten|næsten|omtrent|cirka|ca|unntatt|undtagen|uten|uden|feil\w*|forkert\w*|ville|kan|burde|anta\w*|(?:mer|mere|mindre|større|flere|færre) en[nd]|minst|mindst|høyst|højst|halvparten|halvdelen|dobbelt\w*|dog|ingen|intet"),
     _tongue("on ja että se ovat siis joten eli niin saadaan luku summa vastaus ratkaisu yhteensä näin", r"ei|eivät|en", r"tai|jos|ehkä|mutta|melkein|noin|paitsi|ilman|väär\w+|voisi|voi|pitäisi|olisi|oletetaan|(?:enemmän|vähemmän|suurempi|pienempi) kuin|vähintään|enintään|puolet|kaksinkertainen|kuitenkaan"),
     _tongue("jest są to i w z na się więc zatem czyli stąd wynosi liczba suma rozwiązaniem odpowiedź mamy otrzymujemy razem", r"nie|nigdy", r"lub|albo|czy|jeśli|jeżeli|gdyby|może|chyba|ale|prawie|około|oprócz|bez|błęd\w+|fałsz\w*|mógłby|powinn\w+|załóżmy|(?:więcej|mniej|większ\w+|mniejsz\w+) (?:niż|od)|co najmniej|co najwyżej|połow\w+|dwukrotn\w+|jednak"),
     _tongue("je jsou to a v z na se tedy proto tak takže číslo součet řešením odpověď celkem máme dostaneme sú teda riešením spolu ktorý který", r"ne|nie|není|nelze|nemá|nemají|nejsou|neplatí|neexistuj\w+|nesprávn\w+|nepravd\w+|nikdy", r"nebo|alebo|či|pokud|jestli\w*|ak|možná|možno|snad|ale|skoro|téměř|takmer|asi|kromě|okrem|bez|chyb\w+|mohl\w*|mohol|měl\w*|předpokl\w+|(?:více|méně|víc|míň|větší|menší|viac|menej|väčš\w+|menš\w+) než?|alespoň|nejméně|nejvýše|aspoň|najviac|polovin\w+|dvojnás\w+|však"),
@@ -56,15 +56,15 @@ _TONGUES = (
     _tongue("adalah dan yang jadi maka dengan dari ada untuk jumlah hasilnya jawabannya nilai oleh karena itu sama", r"bukan|tidak|tak|jangan", r"atau|jika|kalau|mungkin|tetapi|tapi|hampir|sekitar|kecuali|tanpa|salah|bisa|seharusnya|misalkan|andaikan|(?:lebih|kurang) (?:dari|besar|kecil|banyak|sedikit)|paling|minimal|maksimal|setengah|dua kali|namun"),
     _tongue("là và có của vậy nên do đó ta được bằng số tổng các một cho", r"không|chưa", r"hoặc|hay|nếu|có lẽ|có thể|nhưng|gần|khoảng|trừ|sai|giả sử|(?:nhiều|ít|lớn|nhỏ) hơn|ít nhất|nhiều nhất|một nửa|gấp đôi|tuy nhiên|chẳng|phải chăng"),
     _tongue("это и в на что по при значит поэтому следовательно итак тогда получаем получается равна равно равен имеем сумма число ответ есть всего", r"не|ни|нет|нельзя|неправ\w*|неверн\w*", r"или|либо|если|бы|может|возможно|вероятно|наверн\w*|но|почти|около|примерно|кроме|без|ошиб\w+|ложн\w*|предполож\w*|пусть|допустим|(?:больше|меньше|более|менее|больш\w+|меньш\w+)|половин\w+|вдвое|однако|хотя|якщо|або|чи|мабуть|але|ні"),
-    _tongue("це і в на що за при отже тому тоді отримуємо дорівнює маємо сума число відповідь всього разом", r"не|ні|немає|неправ\w*", r"або|чи|якщо|би|може|можливо|мабуть|але|майже|близько|приблизно|крім|без|помил\w+|хибн\w*|припустимо|нехай|(?:більше|менше|більш\w*|менш\w*)|половин\w+|вдвічі|однак|проте"),
-    _tongue("είναι και το η ο τα των του της στο στη με για άρα επομένως οπότε συνεπώς έχουμε ίσο ισούται άθροισμα απάντηση", r"δεν|δε|μη|όχι|ούτε|ποτέ", r"ή|αν|εάν|ίσως|αλλά|όμως|σχεδόν|περίπου|εκτός|χωρίς|λάθος|ψευδ\w+|θα μπορούσε|έστω|(?:περισσότερ\w+|λιγότερ\w+|μεγαλύτερ\w+|μικρότερ\w+)|τουλάχιστον|το πολύ|μισ\w+|διπλάσι\w+"),
+    _tongue("це і в на що за при отже тому тоді отримуємо дорівнює маємо сума число відповідь всього усього разом", r"не|ні|немає|неправ\w*", r"або|чи|якщо|би|може|можливо|мабуть|але|майже|близько|приблизно|крім|без|помил\w+|хибн\w*|припустимо|нехай|(?:більше|менше|більш\w*|менш\w*)|половин\w+|вдвічі|однак|проте"),
+    _tongue("είναι και το η ο τα των του της στο στη με για άρα επομένως οπότε συνεπώς έχουμε ίσο ισούται άθροισμα απάντηση συνολικά", r"δεν|δε|μη|όχι|ούτε|ποτέ", r"ή|αν|εάν|ίσως|αλλά|όμως|σχεδόν|περίπου|εκτός|χωρίς|λάθος|ψευδ\w+|θα μπορούσε|έστω|(?:περισσότερ\w+|λιγότερ\w+|μεγαλύτερ\w+|μικρότερ\w+)|τουλάχιστον|το πολύ|μισ\w+|διπλάσι\w+"),
     _tongue("la le les un une est sont et de du des que donc ainsi on nous il avec pour soit vaut obtient total somme nombre solution réponse", r"ne|n|non|pas|ni|jamais", r"ou|si|peut|peut-être|mais|presque|environ|sauf|sans|faux|fausse|pourrait|devrait|serait|supposons|(?:plus|moins|supérieur\w*|inférieur\w*) (?:de|que|à)|au moins|au plus|moitié|double|cependant|aucune?"),
     _tongue("der die das ist sind ein eine und von mit also somit daher folglich man wir es gibt hat beträgt ergibt erhält summe anzahl lösung antwort zusammen insgesamt", r"nicht|kein\w*|nie|niemals", r"oder|wenn|falls|vielleicht|aber|fast|etwa|ungefähr|außer|ohne|falsch\w*|könnte|kann|würde|wäre|sollte|angenommen|(?:mehr|weniger|größer|kleiner|höher) als|mindestens|höchstens|hälfte|doppelt\w*|jedoch|sondern"),
     _tongue("el los las un una es son y de del que por lo tanto entonces luego así con para se tiene hay suma número solución respuesta total", r"no|ni|nunca", r"o|u|si|tal vez|quizás?|pero|casi|aproximadamente|cerca|excepto|sin|incorrect\w*|fals\w+|podría|puede|debería|sería|supongamos|(?:más|menos|mayor|menor)(?:es)? (?:de|que)|al menos|como máximo|mitad|doble|embargo|ningun\w*"),
 )  # fmt: skip
 _ASIAN = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ASIAN_TURNS = lazy_pattern(
-    r"ない|なく|ません|せず|ではあり|じゃ|以上|以下|未満|または|あるいは|もし|かも|約|ほぼ|だろう|場合|しかし|違|間違|誤|半分|不|没|非|或|如果|可能|大约|左右|至少|至多|最多|最少|超过|但|错|若|않|아니|없|또는|만약|혹시|약|거의|이상|이하|미만|하지만|틀"
+    r"ない|なく|ません|せず|ではあり|じゃ|以上|以下|未満|または|あるいは|もし|かも|約|ほぼ|だろう|場合|しかし|違|間違|誤|半分|不|没|非|より|大于|小于|多于|少于|或|如果|可能|大约|左右|至少|至多|最多|最少|超过|但|错|若|않|아니|없|또는|만약|혹시|약|거의|이상|이하|미만|하지만|틀"
 )
 _OTHER_TURNS = lazy_pattern(
     r"ليس|(?<!\w)(?:لا|أو|ربما|إذا|لو|لن|لم|غير|بدون)(?!\w)|تقريب|خطأ|أقل|أكثر|نفرض|(?<!\w)(?:לא|או|אם|אולי|אין|בערך|פחות|יותר)(?!\w)|नहीं|(?<!\w)(?:न|या|यदि|अगर|शायद|कम|अधिक)(?!\w)|लगभग|गलत|ไม่|หรือ|ถ้า"
@@ -111,8 +111,20 @@ def turns_meaning(text: str) -> bool:
     return any(tongue.turns.search(text) for tongue in _told(words) or _TONGUES)
 
 
+_BOUNDS_ABROAD = lazy_pattern(
+    r"\b(?:(?:mer|mere|fler|flere|mindre|färre|færre) (?:än|enn|end)|(?:mais|menos|más|menos) de|(?:plus|moins) de|(?:più|meno) di|(?:meer|minder) dan|(?:více|méně|víc|viac|menej) než|(?:więcej|mniej) niż"
+    r"|(?:több|kevesebb) mint|(?:enemmän|vähemmän) kuin|mai (?:mult|puțin) de|(?:lebih|kurang) dari|hơn|больше|меньше|более|менее|більше|менше|(?:mehr|weniger) als"
+    r"|không phải|nu (?:sunt|este)|(?:se|ne|luku) ei ole|možná|kanskje|kanske|måske|misschien|vielleicht|peut-être|talvez|forse|quizás?|belki|talán|ehkä|może|poate|mungkin|có lẽ|возможно|можливо|ίσως) $",
+    re.IGNORECASE,
+)
+"""Words right in front of a number that bound, doubt or deny it."""
+
+
 def is_denied_abroad(number: str, sentence: str) -> bool:
-    """Return True if a sentence of another language has a number only in clauses that deny: "não são 21 arestas"."""
+    """Return True if a sentence of another language has a number only in clauses that deny or bound it: "não são 21 arestas"."""
+    at = sentence.find(number)
+    if at > 0 and _BOUNDS_ABROAD.search(sentence, 0, at):
+        return True
     words = frozenset(word.lower() for word in _WORD.findall(sentence))
     told = _told(words)
     if not told or any(len(words & tongue.marks) <= len(words & _ENGLISH) for tongue in told):
