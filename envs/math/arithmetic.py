@@ -8,6 +8,8 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.contest import calculations
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.expressions import evaluate
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
@@ -62,11 +64,14 @@ class Tree:
 
 
 class Arithmetic(Worked):
-    """An expression with + - * and parentheses; the answer is its value, a whole number."""
+    """An expression with + - * and parentheses; the answer is its value, a whole number. From level 7 on contest
+    questions: roots of long numbers, other bases, operations with a rule, differences of powers."""
 
     id: ClassVar[str] = "verigym/math/arithmetic-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = calculations.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

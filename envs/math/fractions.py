@@ -11,6 +11,8 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.math.contest import quotients
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.expressions import evaluate
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
@@ -25,9 +27,6 @@ LEVELS = {
     5: (20, 2),
     6: (24, 2),
     7: (24, 3),
-    8: (24, 6),
-    9: (24, 9),
-    10: (24, 13),
 }
 Drawn = tuple[str, list[JSON], Fraction, int]
 """Question, operands, answer, and steps."""
@@ -35,11 +34,14 @@ _EXACT = "Give an exact value: a whole number, a reduced fraction or a terminati
 
 
 class Fractions(Worked):
-    """Sums, products and quotients of fractions, parts of a whole, percentages and their changes."""
+    """Sums, products and quotients of fractions, parts of a whole, percentages and their changes; from level 7 on
+    contest questions on closest fractions, telescoping sums, digits of decimals and mixtures."""
 
     id: ClassVar[str] = "verigym/math/fractions-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = quotients.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

@@ -31,9 +31,9 @@ LEVELS = {
     5: (1, 4),
     6: (1, 6),
     7: (2, 7),
-    8: (3, 6),
-    9: (4, 6),
-    10: (6, 8),
+    8: (3, 8),
+    9: (4, 9),
+    10: (6, 10),
 }
 _LETTERS = "ABCDEFG"
 
@@ -54,7 +54,7 @@ class Python(Env[Cells]):
     """A question, and a stateful interpreter to work it out with; an answer in tags ends the episode.
 
     easy: hard questions of the other families; medium: questions that want a program (`computed.py`);
-    hard: one of each, whose answers are combined; higher levels have more of them. Code in a reply that also answers does not run.
+    hard: one of each, whose answers are combined; higher levels have more of them, and a contest question. Code in a reply that also answers does not run.
     """
 
     id: ClassVar[str] = "verigym/math/python-v0"

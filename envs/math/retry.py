@@ -31,7 +31,7 @@ _REFLECT = (
     "Do not answer yet: this reply is not judged."
 )
 _STEPS = "steps="
-_LEFT_OUT: dict[int, type[Worked]] = {3: WordProblems, 5: Arithmetic, 7: Arithmetic}
+_LEFT_OUT: dict[int, type[Worked]] = {3: WordProblems, 5: Arithmetic}
 """Families that some levels do without: operations rise from level to level then."""
 
 

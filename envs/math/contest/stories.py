@@ -39,16 +39,16 @@ def _story(rng: np.random.Generator, count: int, is_joined: bool) -> Problem:
         drawn = stage.draw(rng)
         values.append(stage.value(x, *drawn))
         text = stage.text.replace("{x}", "{{x}}").format(*drawn).replace("{x}", name)
-        lines.append(f"Question {place + 1}: {text} Let {_LETTERS[place]} be the answer.")
+        lines.append(f"Part {place + 1}: {text} Let {_LETTERS[place]} be the answer.")
         operands += [STAGES.index(stage), *drawn, name]
-    text = "Each question may need answers to earlier ones.\n" + "\n".join(lines)
+    text = "The parts of this story build on each other.\n" + "\n".join(lines)
     return Problem(f"{text}\nWhat is {_LETTERS[count - 1]}?", operands, values[-1])
 
 
 def _solve_story(paper: Paper, numbers: list[int], text: str) -> int:
     known: dict[str, int] = {}
     value = 0
-    for line, letter in re.findall(r"Question \d+: (.*) Let (\w) be the answer\.", text):
+    for line, letter in re.findall(r"Part \d+: (.*) Let (\w) be the answer\.", text):
         paper.look()
         for stage in STAGES:
             if (found := stage.read(line)) is not None:

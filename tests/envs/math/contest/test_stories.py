@@ -69,7 +69,7 @@ def test_chain(name):
     for seed in range(6):
         ask = contest.ask((KINDS[name],), np.random.default_rng(seed), 9)
         known = {}
-        for line, letter in re.findall(r"Question \d+: (.*) Let (\w) be the answer", ask.prompt):
+        for line, letter in re.findall(r"Part \d+: (.*) Let (\w) be the answer", ask.prompt):
             stage = next(stage for stage in STAGES if stage.read(line))
             words, drawn = stage.read(line)
             x = sum(known[part] if part in known else int(part) for part in words.split(" + "))
