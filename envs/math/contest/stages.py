@@ -15,7 +15,7 @@ from verigym.envs.math.paper import Paper
 
 
 @dataclass(frozen=True)
-class Stage:
+class NumberStory:
     """A story. `text` has `{x}` for the number that goes in and `{}` for each of the drawn numbers; `value` is what
     comes out, `work` the same on paper. Numbers from `low` to `high` may go in."""
 
@@ -155,7 +155,7 @@ def _work_machines(paper: Paper, x: int, a: int, b: int, c: int, d: int) -> int:
 
 
 STAGES = (
-    Stage(
+    NumberStory(
         "A colony starts with {x} ants and grows by {}% each week, where the growth is rounded down to whole ants. How "
         "many ants are there after {} weeks?",
         lambda rng: [among(rng, 3, 40), among(rng, 3, 6)],
@@ -164,7 +164,7 @@ STAGES = (
         100,
         10**6,
     ),
-    Stage(
+    NumberStory(
         "An account holds {x} coins. At the end of each year {}% interest, rounded down to whole coins, is added, and "
         "then {} coins are taken out. How many coins does it hold after {} years?",
         lambda rng: [among(rng, 3, 15), among(rng, 5, 40), among(rng, 3, 6)],
@@ -173,7 +173,7 @@ STAGES = (
         500,
         10**6,
     ),
-    Stage(
+    NumberStory(
         "The first bell rings {} seconds after noon and then every {} seconds, the second bell {} seconds after noon and "
         "then every {} seconds. Count the moments at which both ring. How many seconds after noon is the moment with "
         "the number {x}?",
@@ -183,7 +183,7 @@ STAGES = (
         2,
         20_000,
     ),
-    Stage(
+    NumberStory(
         "The pages of an encyclopedia are numbered from 1 to {x}. How many digits are printed for that?",
         lambda rng: [],
         _pages,
@@ -191,7 +191,7 @@ STAGES = (
         100,
         10**6,
     ),
-    Stage(
+    NumberStory(
         "A stadium has {} seats in its first row, and in each further row {} seats more than in the row before. Guests "
         "take the rows one after the other, from the first on. How many rows are needed for {x} guests?",
         lambda rng: [among(rng, 11, 30), among(rng, 2, 6)],
@@ -200,7 +200,7 @@ STAGES = (
         20_000,
         10**8,
     ),
-    Stage(
+    NumberStory(
         "Each of {x} lorries brings {} crates with {} melons each. All melons together are packed into nets of {}. How "
         "many melons are left over?",
         lambda rng: [among(rng, 12, 99), among(rng, 12, 99), among(rng, 1001, 9999)],
@@ -209,7 +209,7 @@ STAGES = (
         1000,
         10**9,
     ),
-    Stage(
+    NumberStory(
         "A sheet is {x} mm long and {} mm wide. Squares as large as possible are cut off, one after the other, until "
         "nothing is left. How many squares are there?",
         lambda rng: [among(rng, 301, 999)],
@@ -218,7 +218,7 @@ STAGES = (
         5000,
         10**8,
     ),
-    Stage(
+    NumberStory(
         "A club of {x} members elects a chair and two deputies of equal rank, three different people. How many results "
         "are possible?",
         lambda rng: [],
@@ -227,7 +227,7 @@ STAGES = (
         10,
         400,
     ),
-    Stage(
+    NumberStory(
         "One machine makes {} parts every {} minutes, another one {} parts every {} minutes, both at a steady pace. Both "
         "start together. After how many minutes, rounded up, have they made {x} parts?",
         lambda rng: [among(rng, 11, 40), among(rng, 3, 10), among(rng, 11, 40), among(rng, 3, 10)],

@@ -36,8 +36,7 @@ def copies(prompt):
     if len(numbers) == 2:
         a, b = numbers
         found += [f"gcd({a}, {b})", f"lcm({a}, {b})", f"{a}/100*{b}", f"{a} - {b}", f"({a})*({b})"]
-    if "remainder when" in prompt:
-        asked = re.search(r"remainder when (.+) is divided by (\d+)", prompt)
+    if asked := re.search(r"remainder when (.+) is divided by (\d+)", prompt):
         found += [f"{asked[1]} \\bmod {asked[2]}", f"({asked[1]}) mod {asked[2]}"]
     if "Solve for real x" in prompt:
         equation = re.search(r"x: (.+)", prompt)[1]
