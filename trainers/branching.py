@@ -20,7 +20,7 @@ from verigym.agents.plan import Plan
 from verigym.episode import Episode
 from verigym.trainers.batch import Row, TokenStatistics, make_rows
 from verigym.trainers.config import Config
-from verigym.trainers.credit.table import Branch
+from verigym.trainers.credit.options import Branch
 from verigym.trainers.sections import BranchSection
 
 _COINS = 4

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from verigym.episode import Episode
 from verigym.trainers.batch import Row, TurnCredit, assign_credit, give_credit, make_rows
-from verigym.trainers.credit.table import Sdpo
+from verigym.trainers.credit.options import Sdpo
 from verigym.trainers.policy_rewards import PlayedBatch, last_replies
 from verigym.trainers.rewards import shape_rewards
 from verigym.trainers.rollouts import play_oracle

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from verigym.episode import Episode
 from verigym.trainers.batch import Row
-from verigym.trainers.credit.table import Sdpo
+from verigym.trainers.credit.options import Sdpo
 from verigym.trainers.loss.sdpo import choose_teachers
 
 

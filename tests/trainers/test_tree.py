@@ -26,7 +26,7 @@ from verigym.agents import onednn_linear
 from verigym.agents.prefix_tree import count_distinct
 from verigym.trainers.batch import Row
 from verigym.trainers.config import AlgorithmSection, CriticSection, TrainSection
-from verigym.trainers.credit.table import Sdpo
+from verigym.trainers.credit.options import Sdpo
 from verigym.trainers.critic import Critic
 from verigym.trainers.engine import Engine
 from verigym.trainers.learner import Imitation, Reinforcement

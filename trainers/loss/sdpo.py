@@ -15,7 +15,7 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from verigym.trainers.credit.table import UseFeedback
+from verigym.trainers.credit.options import UseFeedback
 from verigym.trainers.loss.tokens import bounded_exp, keep
 from verigym.trainers.losses import Distance
 

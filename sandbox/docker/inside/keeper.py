@@ -1,8 +1,8 @@
 """First process of a job's container: runs one program, keeps its limits, sends back what it left.
 
 `DockerSandbox` gives the text of this folder to the image's Python (keeper_program.py) as process 1 of a
-container that runs one job; no other module imports it and it imports nothing of Verigym outside the folder. It speaks frames: one
-byte for the kind, four for the length, a payload of at most `CHUNK` bytes. On standard input:
+container that runs one job. No other module imports it, and it imports nothing of Verigym outside the folder.
+It speaks frames: one byte for the kind, four for the length, a payload of at most `CHUNK` bytes. On standard input:
 
     J JSON   argv, env, filter, stream, address_space_mib, fetch and the limits, once
     F JSON   a file of the job begins: name, executable;   D  its data
@@ -21,8 +21,8 @@ Two signals reach it from the engine: SIGINT goes on to the program, SIGTERM end
 Covers: as process 1 it cannot be signalled by the program beyond these two; it is not dumpable, so the
 program, the same user, cannot trace it, read its memory or open its descriptors; the filter, made by
 the owner, keeps the program from setting other processes' limits (`prlimit`), by which it could be
-killed, and from all else that no program needs. The program never holds the engine's pipes, so it cannot speak in this program's name. Files are read when every other
-process is dead. If standard input ends, the owner is gone, and so is everything here. Does not cover:
+killed, and from all else that no program needs. The program never holds the engine's pipes, so it cannot
+speak in the keeper's name. Files are read when every other process is dead. If standard input ends, the owner is gone, and so is everything here. Does not cover:
 a machine for which the owner has no filter; there, what kills this process counts as the program's.
 """
 
