@@ -17,7 +17,7 @@ from verigym.env import CHARSET, Draft, Env, Transition
 from verigym.envs.code.program_files import filled
 from verigym.envs.code.repo_records import calls
 from verigym.envs.code.stage_variants import Part, variants
-from verigym.envs.code.stages import HELPERS, REPORTS, STEPS, Stage
+from verigym.envs.code.stages import HELPERS, REPORTS, STEPS, RepoStage
 from verigym.envs.code.traced import Solver
 from verigym.errors import TaskError
 from verigym.task import Task
@@ -233,7 +233,7 @@ class _Plan:
     """A repository in parts."""
 
     package: str
-    stages: tuple[Stage, ...]
+    stages: tuple[RepoStage, ...]
     numbers: tuple[dict[str, int], ...]
     mistakes: tuple[Mistake, ...]
 

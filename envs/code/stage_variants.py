@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from verigym.envs.code.stages import HELPERS, Stage
+from verigym.envs.code.stages import HELPERS, RepoStage
 
 Part = Callable[[list[Any]], Any]
 """Records in, records or a report out."""
@@ -31,7 +31,7 @@ class Variants:
 
 
 @functools.cache
-def variants(stage: Stage) -> Variants:
+def variants(stage: RepoStage) -> Variants:
     """Return all variants of one part, compiled once."""
     whole = "\n".join([*(HELPERS[need] for need in stage.needs), stage.source])
     wrong = [stage.source.replace(old, new, 1) for old, new in stage.mistakes]
@@ -58,7 +58,7 @@ def one_off(source: str, names: tuple[str, ...] = ()) -> Iterator[str]:
             yield "\n".join([*lines[:at], moved, *lines[at + 1 :]])
 
 
-def _maker(stage: Stage, text: str) -> Maker:
+def _maker(stage: RepoStage, text: str) -> Maker:
     head = f"def make({', '.join(stage.draws)}):\n"
     program = f"{head}{textwrap.indent(text, '    ')}\n    return {stage.name}\n"
     space: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from verigym.envs.code.program_files import program
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Stage:
+class RepoStage:
     """One file. `says` is its line in the README, `about` what an issue calls it."""
 
     name: str
@@ -33,22 +33,22 @@ HELPERS: dict[str, str] = {
     name: program(f"helpers/{name}.py") for name in ("calendar_weeks", "texts")
 }
 
-STEPS: tuple[Stage, ...] = (
-    Stage(
+STEPS: tuple[RepoStage, ...] = (
+    RepoStage(
         name="recent",
         about="old records",
         says="drops the records of days before day SINCE",
         draws={"SINCE": (5, 12)},
         mistakes=(('r["day"] >= SINCE', 'r["day"] > SINCE'), ('r["day"] >= SINCE', "True")),
     ),
-    Stage(
+    RepoStage(
         name="caps",
         about="large amounts",
         says="brings amounts above CAP down to CAP",
         draws={"CAP": (45, 70)},
         mistakes=(("amount = CAP", "amount = CAP - 1"), ("amount > CAP", "amount < CAP")),
     ),
-    Stage(
+    RepoStage(
         name="merged",
         about="several records of one name and day",
         says="makes one record of all those with the same name and day: the amounts added, the group that "
@@ -59,7 +59,7 @@ STEPS: tuple[Stage, ...] = (
             ('(r["name"], r["day"])', '(r["group"], r["day"])'),
         ),
     ),
-    Stage(
+    RepoStage(
         name="fees",
         about="fees",
         says="takes a fee of FEE percent, rounded down, off each amount of FREE or more",
@@ -70,7 +70,7 @@ STEPS: tuple[Stage, ...] = (
             ("amount * FEE // 100", "(amount - FREE) * FEE // 100"),
         ),
     ),
-    Stage(
+    RepoStage(
         name="ordered",
         about="the order of records",
         says="puts the records in order: the largest amounts first, of equal amounts the earliest day, then by name",
@@ -79,7 +79,7 @@ STEPS: tuple[Stage, ...] = (
             ('(-r["amount"], r["day"], r["name"])', '(r["day"], -r["amount"], r["name"])'),
         ),
     ),
-    Stage(
+    RepoStage(
         name="firsts",
         about="how many records of a group are kept",
         says="keeps the first KEEP records of each group, in their order",
@@ -90,7 +90,7 @@ STEPS: tuple[Stage, ...] = (
             ("if count < KEEP", "if len(out) < KEEP"),
         ),
     ),
-    Stage(
+    RepoStage(
         name="running",
         about="running totals",
         says="replaces each amount by the sum of the amounts of its group up to and with this record",
@@ -100,7 +100,7 @@ STEPS: tuple[Stage, ...] = (
             ("totals.get(group, 0) +", "sum(totals.values()) +"),
         ),
     ),
-    Stage(
+    RepoStage(
         name="spaced",
         about="records that follow each other closely",
         says="goes through the records and drops one whose day is fewer than PAUSE days after, or before, that "
@@ -115,7 +115,7 @@ STEPS: tuple[Stage, ...] = (
             ('name = r["name"]', 'name = r["group"]'),
         ),
     ),
-    Stage(
+    RepoStage(
         name="tidied",
         about="names",
         says="writes names in one form: small letters, no blanks around them, a dash for each blank within",
@@ -125,7 +125,7 @@ STEPS: tuple[Stage, ...] = (
             ('clean(r["name"])', 'r["name"].lower()'),
         ),
     ),
-    Stage(
+    RepoStage(
         name="weekly",
         about="weeks",
         says="keeps of each name and week only the record with the largest amount, the first of equal ones, at its "
@@ -137,7 +137,7 @@ STEPS: tuple[Stage, ...] = (
             ('(r["name"], week_of(r["day"]))', 'week_of(r["day"])'),
         ),
     ),
-    Stage(
+    RepoStage(
         name="bonuses",
         about="bonuses",
         says="counts the records of each name from 1 in their order, and adds BONUS to the amount of those whose number is a multiple of EVERY",
@@ -150,8 +150,8 @@ STEPS: tuple[Stage, ...] = (
     ),
 )
 
-REPORTS: tuple[Stage, ...] = (
-    Stage(
+REPORTS: tuple[RepoStage, ...] = (
+    RepoStage(
         name="totals",
         about="the totals",
         says="gives a list of [group, sum of its amounts], by group",
@@ -160,7 +160,7 @@ REPORTS: tuple[Stage, ...] = (
             ("sorted(sums)", "sorted(sums, reverse=True)"),
         ),
     ),
-    Stage(
+    RepoStage(
         name="listing",
         about="the listing",
         says="gives a list of [name, day, amount] of all records in their order, and last of all "
@@ -171,7 +171,7 @@ REPORTS: tuple[Stage, ...] = (
             ('["total", len(records)', '["total", len(records) - 1'),
         ),
     ),
-    Stage(
+    RepoStage(
         name="by_week",
         about="the weeks of the report",
         says="gives a list of [week, number of records, largest amount], by week; days 0 to 6 are week 0",
@@ -182,7 +182,7 @@ REPORTS: tuple[Stage, ...] = (
             ('week_of(r["day"])', 'week_of(r["day"] - 1)'),
         ),
     ),
-    Stage(
+    RepoStage(
         name="leaders",
         about="the leaders",
         says="gives a list of [name, sum of its amounts] of the SIZE names with the largest sums, the largest "

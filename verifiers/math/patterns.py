@@ -39,7 +39,7 @@ _WITHOUT: dict[str, Callable[[str], Any]] = {
 """Result of each method for a text without a match."""
 _ESCAPE = re.compile(r"\\[^uUxN]|\(\?P[<=]\w+[>)]", re.DOTALL)
 _NO_TWIN = re.compile(r"[A-Z]|\(\?-?[aiLmsux]|-[^\x00-\x7f]|[\u0130\u0131\u017f\u212a]|\\[uUxN]")
-"""What keeps a pattern that ignores case from having a twin: capital letters, flags of its own, and letters beyond ASCII
+"""Parts that keep a pattern that ignores case from having a twin: capital letters, flags of its own, and letters beyond ASCII
 that count as another case of one in it."""
 _LEAST_CHARS = 60
 """Length of a pattern from which on a twin pays."""
