@@ -37,6 +37,7 @@ _MORE_CONSTANTS = (
     "\\boxed{}",
 )
 _OTHER = "17"
+_CALL = "<tool_call>"
 _WALK = (
     "(lambda s: next((v for i in range(1, 12) for e in list(s._getframe(i).f_locals.values()) "
     "if isinstance(e, dict) for v in [e.get('answer')] if isinstance(v, str)), ''))(__import__('sys'))"
@@ -128,11 +129,13 @@ def _hedges(one: Played, alike: Sequence[Played]) -> dict[str, str]:
     if not one.right or one.form.language or len(one.solution) > 1:
         return {}
     other = _OTHER if squeezed(one.right) != _OTHER else "19"
-    found = {
-        "the right answer and another": one.form.fill(f"{one.right}, {other}"),
-        "the right answer or another": one.form.fill(f"{one.right} or {other}"),
-        "the right answer, denied": one.form.fill(f"not {one.right}"),
-    }
+    found = {}
+    if _CALL not in one.right:  # words beside a call neither add an answer nor withdraw it
+        found = {
+            "the right answer and another": one.form.fill(f"{one.right}, {other}"),
+            "the right answer or another": one.form.fill(f"{one.right} or {other}"),
+            "the right answer, denied": one.form.fill(f"not {one.right}"),
+        }
     others = list(dict.fromkeys(o.right for o in alike if squeezed(o.right) != squeezed(one.right)))
     return found | lists_with(one.right, others[:12])
 

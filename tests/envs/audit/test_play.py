@@ -111,6 +111,7 @@ def test_a_refused_solution_is_reported():
     ("name", "tasks"),
     [
         ("games/keydoor", 4),
+        pytest.param("tools/call", 24, marks=pytest.mark.slow),
         pytest.param("sql/questions", 6, marks=pytest.mark.slow),
         pytest.param("search/lookup", 6, marks=pytest.mark.slow),
         pytest.param("code/functions", 1, marks=pytest.mark.slow),
