@@ -74,7 +74,7 @@ DIRECTIONS = frozenset(
 # What "of" may join with an answer: "the work of @", "the city of @".
 BELONGING = frozenset(
     """
-    work works product creation brainchild invention idea city town name country state republic kingdom island islands province
+    work works creation brainchild invention idea city town name country state republic kingdom island islands province
     county village region territory title year month day number total value amount symbol letter age height length
     hours hour morning night evening afternoon summer spring autumn winter beginning start end early late pen brush hand hands lack deficiency people nation government citizens consists consist consisted made composed form hands sum figure temperature speed distance weight population
     area depth width date element planet language currency kind type genus continent ocean river lake mountain

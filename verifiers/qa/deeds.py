@@ -24,7 +24,7 @@ _DEEDS = tuple(
     ;discover discovers discovered discoverer discovery find finds found isolated detected spotted
     ;born birth
     ;dies died death killed assassinated murdered executed
-    ;sink sinks sank sunk sinking foundered lost wrecked
+    ;sink sinks sank sunk sinking
     ;fall falls fell fallen collapsed
     ;burn burned burnt destroyed demolished razed
     ;repair repaired restored rebuilt renovated
@@ -39,8 +39,8 @@ _DEEDS = tuple(
     ;boil boils boiled boiling
     ;freeze freezes froze frozen freezing solidifies
     ;melt melts melted melting
-    ;begin begins began begun start starts started commenced open opens opened opening reopen reopens reopened inaugurated launched
-    ;end ends ended finish finishes finished close closes closed shut shuts cease ceases ceased stop stopped concluded
+    ;begin begins began begun start starts started open opens opened opening reopen reopens reopened inaugurated launched
+    ;end ends ended finish finishes finished close closes closed shut shuts
     ;marry marries married wed divorced
     ;teach teaches taught teacher tutored tutor instructed
     ;learn learned learnt

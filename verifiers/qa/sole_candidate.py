@@ -63,6 +63,12 @@ _ADDS = frozenset(
         "nearly",
     ]
 )
+_OTHER_WORDS = {
+    "end": frozenset("ceased stopped concluded over".split()),  # noqa: SIM905
+    "begin": frozenset(["commenced"]),
+    "sink": frozenset("foundered lost wrecked".split()),  # noqa: SIM905
+}
+"""Words for what a question asks, that may also tell of something else."""
 _RULED = frozenset("governed ruled administered run".split())  # noqa: SIM905
 _SUFFERS = re.compile(
     rf"{ANSWER} (?:was|were|is|are) \w+ (?:with|by|from|after|for) (?:it|them|him|her)\b"
@@ -138,7 +144,7 @@ def _refuses(view: View, clause: Clause) -> bool:
         return True
     words = set(clause.words)
     refusing = _ADDS | TURNS | UNDOING | _ENDING | _BESIDE_MAKING | {"than"}
-    if not words.isdisjoint(refusing - set(view.asked.row)):
+    if not words.isdisjoint(refusing - set(view.asked.row) - _other_words(view)):
         return True
     text = clause.text()
     ranked = RANKING.search(text)
@@ -203,7 +209,7 @@ def _gives(view: View, clause: Clause) -> bool:
         return False
     if before == "of" and view.knows(clause.low[max(i - 2, 0)]):
         return False
-    if before == "of" and not BELONGING.intersection(clause.low[max(i - 4, 0) : i]):
+    if before == "of" and not (BELONGING | {"product"}).intersection(clause.low[max(i - 4, 0) : i]):
         return False
     if not _DIRECTED.isdisjoint(clause.low) and view.has_name(clause):
         return False
@@ -227,9 +233,18 @@ def _is_made_by(view: View, clause: Clause, i: int) -> bool:
     return clause.low[i - 1] == "by" and i > 1 and view.knows(clause.low[i - 2])
 
 
+def _other_words(view: View) -> frozenset[str]:
+    """Return the other words for what a question asks."""
+    return frozenset[str]().union(
+        *(said for word, said in _OTHER_WORDS.items() if word in view.asked.row)
+    )
+
+
 def _tells_another(view: View, clause: Clause) -> bool:
     """Return True if a clause tells of another deed, and not in a word for the one that is asked for."""
-    said, asked = deeds_in(clause.low), deeds_in(view.asked.row)
+    own = _other_words(view)
+    said = deeds_in(word for word in clause.low if word not in own)
+    asked = deeds_in(view.asked.row)
     return bool(said) and bool(asked) and said.isdisjoint(asked)
 
 
@@ -241,6 +256,8 @@ def _speaks_of_asked(view: View, clauses: list[Clause]) -> bool:
     if view.share(words) > 0 or (view.sort != "value" and view.has_name(own)):
         return True
     if not deeds_in(own.low).isdisjoint(deeds_in(view.asked.row)):
+        return True
+    if not _other_words(view).isdisjoint(own.low):
         return True
     if "name" in view.asked.row and not {"born", "christened", "named"}.isdisjoint(own.low):
         return True
