@@ -69,6 +69,8 @@ _OTHER_WORDS = {
     "sink": frozenset("foundered lost wrecked".split()),  # noqa: SIM905
 }
 """Words for what a question asks, that may also tell of something else."""
+_OBJECTS = frozenset("it they he she this that them him her".split())  # noqa: SIM905
+_WORKS = frozenset("work works creation brainchild masterpiece".split())  # noqa: SIM905
 _RULED = frozenset("governed ruled administered run".split())  # noqa: SIM905
 _SUFFERS = re.compile(
     rf"{ANSWER} (?:was|were|is|are) \w+ (?:with|by|from|after|for) (?:it|them|him|her)\b"
@@ -230,7 +232,10 @@ def _gives(view: View, clause: Clause) -> bool:
 
 def _is_made_by(view: View, clause: Clause, i: int) -> bool:
     """Return True for "the concertos were composed by @", in a word of the question."""
-    return clause.low[i - 1] == "by" and i > 1 and view.knows(clause.low[i - 2])
+    if i < 2 or clause.low[i - 1] not in ("by", "of"):
+        return False
+    lead = clause.low[i - 2]
+    return lead in _WORKS if clause.low[i - 1] == "of" else view.knows(lead)
 
 
 def _other_words(view: View) -> frozenset[str]:
@@ -250,8 +255,10 @@ def _tells_another(view: View, clause: Clause) -> bool:
 
 def _speaks_of_asked(view: View, clauses: list[Clause]) -> bool:
     own = next(one for one in clauses if ANSWER in one.pieces)
-    words = [word for word in own.words if word not in ADJOINING]
-    if not any(map(acts, own.low)) and COPULAS.isdisjoint(own.low):
+    words = [
+        word.removesuffix("'s").removesuffix("’s") for word in own.words if word not in ADJOINING
+    ]
+    if view.sort != "value" and not any(map(acts, own.low)) and COPULAS.isdisjoint(own.low):
         return False
     if view.share(words) > 0 or (view.sort != "value" and view.has_name(own)):
         return True
