@@ -61,6 +61,9 @@ _ADDS = frozenset(
         "except",
         "almost",
         "nearly",
+        "theirs",
+        "ours",
+        "hers",
     ]
 )
 _OTHER_WORDS = {
