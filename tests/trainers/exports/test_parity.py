@@ -188,6 +188,18 @@ def prime_run(model, env_id):
     }
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", [(0, 2, 4), (1, 3, 5)])
+def test_inspect(peer, played, wrong):
+    replies, wanted = played(ENVS, n=len(ENVS), wrong=wrong, seed=7)
+    given = {"envs": ENVS, "n": len(ENVS), "seed": 7, "replies": replies}
+    given |= {"difficulty": None, "options": {}}
+    found = peer("inspect", "with_inspect.py", given=given)["play"]["samples"]
+    # As Inspect orders its samples.
+    wanted = sorted(wanted, key=lambda one: one["id"])
+    assert [{**one, "reason": None} for one in found] == [{**one, "reason": None} for one in wanted]
+
+
 def every_trace():
     """Return the row and actions of each trace, and what the environments themselves answer."""
     traces = [trace(env_id, wrong) for env_id in ENVS for wrong in (False, True)]
