@@ -30,7 +30,7 @@ from verigym.verifiers.math.other_quantity import (
     names_other_quantity,
     opposes,
 )
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.question_focus import WORD, Focus, focus_of, root, roots
 from verigym.verifiers.math.rivals import is_rival, of_asked
 from verigym.verifiers.math.statements import BOUNDS, is_doubtful
@@ -207,6 +207,7 @@ _DENIED_WORD = lazy_pattern(
     re.IGNORECASE,
     needs="n't|not",
 )
+_ASKS_RATIO = lazy_pattern(r"\bratio\b|\d ?: ?\d", needs="ratio|:")
 _MARGIN = 0.6
 
 
@@ -246,22 +247,22 @@ def claimed_value(reply: str, question: str) -> list[str]:
 def weighed_values(reply: str, question: str) -> tuple[Weighed, ...]:
     """The values of the last sentence of `reply` with their weights; none if it is in doubt, or no statement."""
     sentence = said = claiming_sentence(reply)
-    if not _ONE_OF_TWO.search(focus_of(question).clause):
+    if not is_in(_ONE_OF_TWO, focus_of(question).clause):
         sentence = _TWO.sub(r"they are \g<one> and \g<other>", sentence)
     if len(WORD.findall(sentence)) < 2 or _PLANS.match(sentence) or _NO_VALUE.search(sentence):
         return ()
     if "n't" in sentence or " not" in sentence:
         sentence = _DENIED_WORD.sub(partial(_as_asked, question=question.lower()), sentence)
-    ratio = re.search(r"\bratio\b|\d ?: ?\d", question) is not None
-    sentence = plain_sentence(sentence, bounds=_SETS.search(question) is not None, ratio=ratio)
+    ratio = is_in(_ASKS_RATIO, question)
+    sentence = plain_sentence(sentence, bounds=is_in(_SETS, question), ratio=ratio)
     values = values_in(sentence)
     prose = _prose(sentence, values)
     if not focus_of(question).asked_people and _AND_OTHER.search(prose):
         return ()
     hedged = HEDGES.search(prose)
-    if hedged is not None and _ASKS_EARLIER.search(question):
+    if hedged is not None and is_in(_ASKS_EARLIER, question):
         hedged = HEDGES.search(re.sub(r"\bused to\b", "", prose))
-    if hedged is not None and _IS_SUPPOSED.search(question):
+    if hedged is not None and is_in(_IS_SUPPOSED, question):
         hedged = HEDGES.search(re.sub(r"'d\b", "", prose))
     if not values or hedged is not None or not (_is_statement(prose) or _is_statement(said)):
         return ()
@@ -338,7 +339,7 @@ def _is_no_claim(before: str, near: str, rest: str, question: str) -> bool:
     asked = words_of(question)
     said = [word.lower() for word in WORD.findall(before)]
     behind = [word.lower() for word in WORD.findall(near)]
-    if _IS_SUPPOSED.search(question) or _ASKS_EARLIER.search(question):
+    if is_in(_IS_SUPPOSED, question) or is_in(_ASKS_EARLIER, question):
         said = [
             word
             for word in said
@@ -349,10 +350,10 @@ def _is_no_claim(before: str, near: str, rest: str, question: str) -> bool:
     if said and (is_label(said[-1], asked) or is_doubtful(said, behind, asked)):
         return True
     bounds = BOUNDS - _WEAK - asked
-    if _NEEDS.search(question):
+    if is_in(_NEEDS, question):
         bounds -= _FURTHER
     if not bounds.isdisjoint(said[-2:]) or (
-        said and said[-1] == "by" and not _BY_HOW_MUCH.search(question)
+        said and said[-1] == "by" and not is_in(_BY_HOW_MUCH, question)
     ):
         return True
     if (
@@ -361,7 +362,7 @@ def _is_no_claim(before: str, near: str, rest: str, question: str) -> bool:
         and said[-1] not in _AMOUNTS | asked | _ARTICLES
     ):
         return True
-    if said[-1:] == ["to"] and _BY_HOW_MUCH.search(question):
+    if said[-1:] == ["to"] and is_in(_BY_HOW_MUCH, question):
         return True
     return counts_work(" ".join(behind[:2]), asked) or _names_other_range(rest, question)
 
@@ -387,7 +388,7 @@ def _of_clause(clause: Clause, before: str, near: str, focus: Focus) -> float:
     elif weight < 0 and not REASONS.match(clause.text) and _YIELDS.search(before):
         weight = 1.5 if clause.is_last else 0.0
     weight += 0.6 * min(len((roots(before) | roots(near)) & focus.words), 3)
-    if _EACH.search(f"{before} {near}") and not _EACH.search(focus.clause):
+    if _EACH.search(f"{before} {near}") and not is_in(_EACH, focus.clause):
         weight -= 3
     name = _NAME.match(clause.text)
     if name is not None and focus.asked_people:
@@ -442,7 +443,7 @@ def _lead(before: str, after: str, focus: Focus) -> float:
         and (words[-2] in _AMOUNTS or root(words[-2]) in focus.words)
     ):
         return 1.0
-    if words[-1] == "by" and _BY_HOW_MUCH.search(focus.clause):
+    if words[-1] == "by" and is_in(_BY_HOW_MUCH, focus.clause):
         return 1.0
     if words[-1] in _PREPOSITIONS and not _IS_LEFT.match(after):
         return -2.0
@@ -478,7 +479,7 @@ def _behind(after: str, focus: Focus) -> float:
 def _fit(value: Value, focus: Focus) -> float:
     """The weight of a unit: one that the question asks for, or another."""
     unit = unit_of(value.unit) if value.unit else None
-    if unit is not None and _HOW_LONG.search(focus.clause) and unit.dims == _TIME:
+    if unit is not None and is_in(_HOW_LONG, focus.clause) and unit.dims == _TIME:
         return 2.0
     if "%" in value.text:
         return 1.0 if {"percent", "percentage"} & set(focus.clause.lower().split()) else 0.0

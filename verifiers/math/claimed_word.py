@@ -16,7 +16,7 @@ from verigym.verifiers.math.claimed_value import HEDGES
 from verigym.verifiers.math.claiming_sentences import claiming_sentence
 from verigym.verifiers.math.clauses import clauses_of
 from verigym.verifiers.math.other_quantity import opposes
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.people import people_of
 from verigym.verifiers.math.question_focus import focus_of, roots
 from verigym.verifiers.math.things import is_chosen, things_of
@@ -63,7 +63,7 @@ def claimed_word(reply: str, question: str) -> str:
 
 def _choice(clauses: list[str], question: str) -> str:
     focus = focus_of(question)
-    if not _CHOOSES.search(focus.clause):
+    if not is_in(_CHOOSES, focus.clause):
         return ""
     pair = _PAIR.search(question.replace("$", ""))
     things = () if pair else things_of(question)

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 
 from verigym.verifiers.math.mentions import VERBS, labels, mentions, words_of
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.statements import stated
 from verigym.verifiers.math.trees import names
 
@@ -125,7 +125,7 @@ def conclusions(line: str, question: str) -> list[str]:
         ):
             return []
         text, masked = text[lead.end() :], masked[lead.end() :]
-    when = _WHEN.search(text) if _ASKS_WHEN.search(question) else None
+    when = _WHEN.search(text) if is_in(_ASKS_WHEN, question) else None
     if when is not None and not _DENIES.search(masked):
         return [when[1].strip(" $")]
     if DOUBTS.search(masked):

@@ -99,7 +99,9 @@ def last_step(reply: str, question: str) -> str:
     if not said or not question or _GOES_ON.search(reply):
         return ""
     sentence, bound = _without_asides(said)
-    if not sentence or HEDGES.search(sentence) or _FAILS.search(_LEAD.sub("", sentence, count=1)):
+    if not sentence or HEDGES.search(sentence):
+        return ""
+    if _FAILS.search(sentence) and _FAILS.search(_LEAD.sub("", sentence, count=1)):
         return ""
     steps = [step.strip(" ,.") for step in _STEP.split(sentence) if step.strip(" ,.")]
     if not steps or _gives_two(steps):

@@ -18,7 +18,7 @@ from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.mentions import words_of
 from verigym.verifiers.math.other_quantity import opposes
 from verigym.verifiers.math.parser import parse
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.question_focus import focus_of
 from verigym.verifiers.math.rivals import asked_names, is_rival
 from verigym.verifiers.math.statements import stated
@@ -186,11 +186,11 @@ def _forms(text: str, question: str) -> Iterator[str]:
     if named_list := _NAMELY.search(text):
         yield re.sub(r"\band at\b", "and", named_list[1])
     places = _PLACES.search(text)
-    if places is not None and (_ASKS_WHERE.search(question) or _ASKS_ZEROS.search(question)):
+    if places is not None and (is_in(_ASKS_WHERE, question) or is_in(_ASKS_ZEROS, question)):
         before = text[: places.start(1)]
         if not (_DENIED.search(before) or opposes(before, focus_of(question).clause)):
             yield re.sub(r"\bat\b", "", places[1])
-    where = _WHERE.search(text) if _ASKS_WHERE.search(question) else None
+    where = _WHERE.search(text) if is_in(_ASKS_WHERE, question) else None
     if where is not None and _is_asked_of(text[: where.start()], lowered):
         yield where[1].strip(" $")
     work = _COUNTED.search(text)

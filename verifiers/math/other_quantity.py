@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.question_focus import WORD, Focus, focus_of, root, roots
 from verigym.verifiers.math.rivals import NAMES, asked_names, is_rival
 from verigym.verifiers.math.trees import names
@@ -151,7 +151,7 @@ def _telling(question: str) -> frozenset[str]:
         found |= {word for name in (*_QUANTITIES, *NAMES) for word in (*name.split(), f"{name}s")}
     if not _SELECTORS.isdisjoint(clause):
         return frozenset((found | _SELECTORS) - (clause - {"only"}))
-    if _ASKS_REST.search(focus_of(question).clause):
+    if is_in(_ASKS_REST, focus_of(question).clause):
         found |= {"loss", "lose", "loses", "leaked", "removed", "evaporated"}
     for sides in _CONTRASTS:
         asked = {sides[word] for word in clause if word in sides}
@@ -171,7 +171,7 @@ def names_other_quantity(sentence: str, question: str) -> bool:
     deed = _SAVES.match(sentence)
     if deed is not None:
         done = root(deed["verb"].split()[0])
-        if _ASKS_REST.search(focus.clause):
+        if is_in(_ASKS_REST, focus.clause):
             return done not in focus.words
         return done not in focus.known and "los" not in focus.known
     match = _SUBJECT.match(sentence) or _BEHIND.match(sentence)
@@ -191,7 +191,7 @@ def is_other_subject(subject: str, question: str) -> bool:
     if _LAST_REMAINDER.search(subject) and _ASKS_GCD.search(focus.clause):
         return False  # of Euclid's algorithm
     head = _HEAD_ENDS.split(subject)[0].strip()
-    if _LOSS.search(head) and _ASKS_REST.search(focus.clause) and not _LOSS.search(focus.clause):
+    if _LOSS.search(head) and is_in(_ASKS_REST, focus.clause) and not _LOSS.search(focus.clause):
         return True
     last = re.findall(r"[a-z-]+", head.lower())[-1:]
     if last and last[0] not in _QUANTITIES and is_rival(last[0], asked_names(question)):

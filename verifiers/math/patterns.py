@@ -165,7 +165,7 @@ def folded(text: str) -> str:
     return text.lower()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def is_in(pattern: re.Pattern[str], text: str) -> bool:
     """Return True if a pattern is found in a text that comes again, as a question does."""
     return pattern.search(text) is not None

@@ -28,7 +28,7 @@ from verigym.verifiers.math.forms import (
 from verigym.verifiers.math.labels import label_of
 from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.parser import parse
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.probing import same_value
 from verigym.verifiers.math.trees import Node, TooBig, Unreadable, names, num
 
@@ -213,9 +213,9 @@ def leaves_work(answer: Node, gold: Node, question: str) -> bool:
     wanted = list(members(gold))
     if not wanted or not all(map(is_literal, wanted)) or _is_equation(gold):
         return False
-    counts = _COUNTS.search(question) is not None
-    combines = counts and _COMBINES.search(question) is not None
-    share = _CHANCES.search(question) is not None
+    counts = is_in(_COUNTS, question)
+    combines = counts and is_in(_COMBINES, question)
+    share = is_in(_CHANCES, question)
     mixed = any(node.value == "mixed" for node in wanted)
     return not all(
         node.variables()

@@ -126,19 +126,26 @@ def plain_sentence(sentence: str, *, bounds: bool = False, ratio: bool = False) 
 
     `bounds`: also write "all numbers less than 5" as an inequality; `ratio`: "3 to 4" as 3:4.
     """
-    sentence = re.sub(r"\\(?:text|mathrm|textbf)\s?\{([^{}]*)\}", r" \1 ", sentence)
-    text = re.sub(r"\*\*|`|\\[,;! ]", "", sentence.replace("\\$", "$").replace("\u00a0", " "))
-    text = re.sub(r"\\[()\[\]]", "$", text).replace("$$", "$")
-    text = re.sub(
-        r"(\d)\s?\^?\{?\\circ\}?", r"\1°", text.replace("\\%", "%").replace(" percent", "%")
-    )
+    text = sentence.replace("\u00a0", " ").replace("**", "").replace("`", "")
+    if "\\" in sentence:
+        text = re.sub(r"\\(?:text|mathrm|textbf)\s?\{([^{}]*)\}", r" \1 ", sentence)
+        text = re.sub(r"\*\*|`|\\[,;! ]", "", text.replace("\\$", "$").replace("\u00a0", " "))
+        text = re.sub(r"\\[()\[\]]", "$", text).replace("\\%", "%")
+    text = text.replace("$$", "$").replace(" percent", "%")
+    if "\\circ" in text:
+        text = re.sub(r"(\d)\s?\^?\{?\\circ\}?", r"\1°", text)
     text = _AREAS.sub(_area, text)
     text = _ABROAD.sub(lambda match: f"per {_TIMES[match[1].lower()]}", text)
     text = _ONE.sub(lambda match: f"{match[1] or ''}1", text) if " one" in text else text
-    text = re.sub(r"(?<=\d) ?pi\b", "π", _with_digits(text))
+    text = _with_digits(text)
+    if "pi" in text:
+        text = re.sub(r"(?<=\d) ?pi\b", "π", text)
     text = _AN_HOUR.sub(r"\1 per ", text)
-    text = re.sub(r"(?<=\d) percent\b", "%", re.sub(r"\bminus (?=\d)", "-", text))
-    if re.search("coordinate", text):
+    if "minus " in text:
+        text = re.sub(r"\bminus (?=\d)", "-", text)
+    if " percent" in text:
+        text = re.sub(r"(?<=\d) percent\b", "%", text)
+    if "coordinate" in text:
         text = _COORDINATES.sub(r"point is (\g<x>, \g<y>)", text)
     if bounds:
         for pattern, sign in _WORDED:
@@ -173,8 +180,14 @@ def _upwards(match: re.Match[str]) -> str:
     return f"{_letter(match)} {'<=' if below else '>='} {match['edge'] or match['edge2']}"
 
 
+_LETTERS = lazy_pattern(r"[a-z]+")
+_SPELLED = STARTS - {"a", "an"}
+
+
 def _with_digits(text: str) -> str:
     """`text` with numbers in words as digits; "one" alone and "a half" stay."""
+    if _SPELLED.isdisjoint(_LETTERS.findall(text.lower())):
+        return text
     words = re.findall(r"\s+|[^\s]+", text)
     k = 0
     while k < len(words):
