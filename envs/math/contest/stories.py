@@ -8,7 +8,7 @@ import numpy as np
 
 from verigym.canonical import JSON
 from verigym.envs.math.contest.kind import Kind, Problem, among, listed
-from verigym.envs.math.contest.stages import STAGES
+from verigym.envs.math.contest.stages import STAGES, NumberStory
 from verigym.envs.math.paper import Paper
 
 _LETTERS = "KLMNPQRSTUVWXYZ"
@@ -34,15 +34,24 @@ def _story(rng: np.random.Generator, count: int, is_joined: bool) -> Problem:
             other = among(rng, 1, place - 1)
             if values[other] < 10**7:
                 x, name = x + values[other], f"{name} + {_LETTERS[other - 1]}"
-        some = [stage for stage in STAGES if stage.low <= x <= stage.high]
-        stage = some[int(rng.integers(len(some)))]
-        drawn = stage.draw(rng)
-        values.append(stage.value(x, *drawn))
+        some = _stages_for(x)
+        while True:
+            stage = some[int(rng.integers(len(some)))]
+            drawn = stage.draw(rng)
+            value = stage.value(x, *drawn)
+            if place == count - 1 or _stages_for(value):
+                break
+        values.append(value)
         text = stage.text.replace("{x}", "{{x}}").format(*drawn).replace("{x}", name)
         lines.append(f"Part {place + 1}: {text} Let {_LETTERS[place]} be the answer.")
         operands += [STAGES.index(stage), *drawn, name]
     text = "The parts of this story build on each other.\n" + "\n".join(lines)
     return Problem(f"{text}\nWhat is {_LETTERS[count - 1]}?", operands, values[-1])
+
+
+def _stages_for(x: int) -> list[NumberStory]:
+    """Return the stories that take `x`; none takes a handful of melons that are left over."""
+    return [stage for stage in STAGES if stage.low <= x <= stage.high]
 
 
 def _solve_story(paper: Paper, numbers: list[int], text: str) -> int:

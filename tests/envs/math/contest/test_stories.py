@@ -78,6 +78,12 @@ def test_chain(name):
         assert known[re.search(r"What is (\w)\?", ask.prompt)[1]] == int(ask.answer)
 
 
+def test_chain_goes_on():
+    # Once no melons were left over before the last part of this chain, a number that no story takes.
+    problem = stories.chained_questions(np.random.default_rng(113), 10)
+    assert len(re.findall(r"^Part \d+:", problem.text, re.MULTILINE)) == 14
+
+
 @pytest.mark.parametrize("level", [7, 10])
 def test_marbles(level):
     for seed in range(6):
