@@ -44,13 +44,13 @@ class PartialReply:
         self._decode: Callable[[Sequence[int]], str] = lambda ids: ""
         self._ids: list[int] = []
         self._from = self._read = 0
-        self._text = ""
+        self._opening = self._text = ""
         self._thoughts = self._content = ""
 
     def begin(self, prompt: str, n_prompt: int, decode: Callable[[Sequence[int]], str]) -> None:
         """Take what is known once the prompt is rendered; it may have opened the thoughts already."""
         self.head = msgspec.structs.replace(self.head, n_prompt=n_prompt)
-        self._text = _OPEN if prompt.rstrip().endswith(_OPEN) else ""
+        self._opening = _OPEN if prompt.rstrip().endswith(_OPEN) else ""
         self._decode = decode
 
     def feed(self, ids: Sequence[int]) -> None:
@@ -63,7 +63,7 @@ class PartialReply:
         if not self._grow():
             return "", ""
         thoughts, content = self._thoughts, self._content
-        text = self._text.lstrip()
+        text = (self._opening + self._before_stop()).lstrip()
         if text.startswith(_OPEN) and _CLOSE not in text:
             shown = _settled(text.removeprefix(_OPEN))
             self._thoughts = _extended(self._thoughts, shown.strip())
@@ -94,11 +94,16 @@ class PartialReply:
         self._from, self._read = self._read, len(self._ids)
         return True
 
-    def _certain(self, text: str) -> str:
+    def _before_stop(self) -> str:
+        """Return the text up to a stop sequence, in thoughts too, or to what may be the beginning of one."""
+        text = self._text
         for stop in self._call.stop:
             text = text.partition(stop)[0]
             held = next((n for n in range(len(stop) - 1, 0, -1) if text.endswith(stop[:n])), 0)
             text = text[: len(text) - held]
+        return text
+
+    def _certain(self, text: str) -> str:
         if self._call.tools:
             found = _CALL.search(text)
             begins = [at for name in self._names if (at := text.find(name)) >= 0]

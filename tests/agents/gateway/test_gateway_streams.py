@@ -193,6 +193,18 @@ def test_parts_add_up_to_the_reply(text, stop):
         assert content == text
 
 
+@pytest.mark.parametrize("prompt", ["prompt", "<think>"])
+def test_nothing_behind_a_stop_sequence_in_thoughts_is_sent(prompt):
+    call = ChatCall(model="m", messages=[], stop=("STOP",), stream=True)
+    parts = PartialReply(call)
+    parts.begin(prompt, 3, lambda ids: "".join(map(chr, ids)))
+    sent = []
+    for letter in ("" if prompt == "<think>" else "<think>") + "why STOP b</think> go up":
+        parts.feed([ord(letter)])
+        sent.append(parts.take())
+    assert ["".join(texts) for texts in zip(*sent, strict=True)] == ["why", ""]
+
+
 def test_a_prompt_may_open_the_thoughts():
     parts = PartialReply(ChatCall(model="m", messages=[], stream=True))
     parts.begin("<|assistant|><think>\n", 3, lambda ids: "".join(map(chr, ids)))
