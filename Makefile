@@ -44,7 +44,7 @@ test-slow: setup openenv gateway-clients $(EXPORTS:%=peers-%) peers-typescript w
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net" $(PICK)
 
 test-exports: setup $(LARGE_EXPORTS:%=peers-%)  ## Exports to packages that are too large for the slow tail
-	"$(BIN)/pytest" tests/trainers/exports -m slow $(PICK)
+	"$(BIN)/pytest" tests/trainers/exports "tests/docs/test_tutorials.py::test_a_tutorial_works_from_top_to_bottom[with-verl]" -m slow $(PICK)
 
 test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual environment of its own
 	OMP_NUM_THREADS=1 $(VLLM)/bin/pytest -W default tests/agents/engines tests/trainers/test_train_vllm.py -m slow --timeout 900 $(PICK)
