@@ -16,9 +16,9 @@ _LETTERS = "ABCDEFGH"
 
 def necklaces(rng: np.random.Generator, level: int) -> Problem:
     """Coloured rings of beads up to rotation; some colours may not be neighbours (Burnside)."""
-    beads = {7: (8, 10), 8: (10, 13), 9: (12, 16), 10: (16, 22)}[level]
+    beads = {7: (6, 8), 8: (9, 12), 9: (12, 16), 10: (16, 22)}[level]
     n = among(rng, *beads)
-    colours = 3 if level < 9 else 4
+    colours = 4
     pairs = list(itertools.combinations_with_replacement(range(colours), 2))
     banned = [pairs[int(i)] for i in sorted(rng.permutation(len(pairs))[: among(rng, 2, colours)])]
     grid = np.ones((colours, colours), dtype=object)
@@ -165,8 +165,8 @@ def _choose(paper: Paper, n: int, k: int) -> int:
 
 def permutations_of_order(rng: np.random.Generator, level: int) -> Problem:
     """Permutations whose cycles have lengths from a list."""
-    n = {7: 9, 8: 12, 9: 15, 10: 19}[level] + among(rng, 0, 2)
-    lengths = sorted(int(k) + 1 for k in rng.permutation(7)[: level // 2])
+    n = {7: 9, 8: 12, 9: 15, 10: 19}[level] + among(rng, 0, 4)
+    lengths = sorted(int(k) + 1 for k in rng.permutation(9)[: level // 2])
     if math.gcd(*lengths) > 1:
         lengths = sorted({1, *lengths})
     ways = [1]
@@ -195,9 +195,9 @@ def _solve_permutations_of_order(paper: Paper, numbers: list[int], text: str) ->
 
 def torus(rng: np.random.Generator, level: int) -> Problem:
     """Colourings of a grid whose edges are joined, up to shifts in both directions (Burnside)."""
-    rows, columns = sorted({7: (3, 4), 8: (4, 4), 9: (4, 6), 10: (6, 8)}[level])
-    rows, columns = rows + among(rng, 0, level - 7 > 0), columns + among(rng, 0, 2)
-    colours = among(rng, 3, level - 1)
+    rows, columns = sorted({7: (3, 3), 8: (3, 5), 9: (5, 6), 10: (6, 8)}[level])
+    rows, columns = rows + among(rng, 0, 3), columns + among(rng, 0, 4)
+    colours = among(rng, 3, {7: 12, 8: 10, 9: 8, 10: 6}[level])
     total = 0
     for i in range(rows):
         for j in range(columns):

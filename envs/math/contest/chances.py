@@ -159,7 +159,7 @@ def _solve_markov_chain(paper: Paper, numbers: list[int], text: str) -> Fraction
 def collector(rng: np.random.Generator, level: int) -> Problem:
     """Expected draws until all kinds of cards, of unequal chances, have been seen."""
     n = level - 4
-    weights = sorted(among(rng, 1, level) for _ in range(n))
+    weights = sorted(among(rng, 1, 10) for _ in range(n))
     whole = sum(weights)
     value = Fraction(0)
     for size in range(1, n + 1):

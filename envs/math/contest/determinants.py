@@ -162,9 +162,9 @@ def _solve_inverse_entry(paper: Paper, numbers: list[int], text: str) -> Fractio
 def matrices_of_rank(rng: np.random.Generator, level: int) -> Problem:
     """The number of matrices of a rank over a finite field."""
     least = {7: 3, 8: 4, 9: 5, 10: 6}[level]
-    m, n = least + among(rng, 0, 1), least + among(rng, 0, 2)
+    m, n = least + among(rng, 0, 2), least + among(rng, 0, 3)
     rank = among(rng, least - 1 - (level > 8), least)
-    q = (3, 5, 7)[among(rng, level > 7, 2)]
+    q = (2, 3, 5, 7, 11)[among(rng, 0, 4)]
     counts = [1]
     for _ in range(n):
         # A new column lies in the span of those before, or makes the rank larger.

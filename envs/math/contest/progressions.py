@@ -16,7 +16,7 @@ from verigym.envs.math.paper import Paper
 def convolved(rng: np.random.Generator, level: int) -> Problem:
     """A term of a sequence whose terms are sums of products of all terms before."""
     n = {7: 7, 8: 9, 9: 12, 10: 15}[level] + among(rng, 0, 1)
-    first, factor, more = among(rng, 1, 3), among(rng, 2, 9), among(rng, 2, 4)
+    first, factor, more = among(rng, 1, 9), among(rng, 2, 12), among(rng, 2, 5)
     terms = [first]
     while len(terms) <= n:
         terms.append(factor * terms[-1] + more * sum(map(int.__mul__, terms, reversed(terms))))

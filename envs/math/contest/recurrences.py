@@ -101,7 +101,8 @@ def period(rng: np.random.Generator, level: int) -> Problem:
     """The period of a recurrence modulo a product of primes."""
     count, low, high = {7: (1, 13, 23), 8: (2, 7, 19), 9: (2, 17, 60), 10: (3, 30, 99)}[level]
     primes = sorted(draw_primes(rng, count, low, high))
-    factors = [among(rng, 2, 6), among(rng, 2, 6) * (1 if rng.integers(2) else -1)]
+    # No prime divides the second factor, so the first terms come back.
+    factors = [among(rng, 2, 12), among(rng, 2, 6) * (1 if rng.integers(2) else -1)]
     value = math.lcm(*(_walk(factors, p) for p in primes))
     text = (
         f"A sequence has a_1 = 0 and a_2 = 1, and {rule(factors)} for all k > 2. Let n = "

@@ -22,11 +22,11 @@ def asks(name, level, count=4):
 
 
 def test_necklaces():
-    for prompt, (n,), answer in asks("necklaces", 7):
+    for prompt, (n,), answer in asks("necklaces", 7, 2):
         banned = re.findall(r"([A-D]) and ([A-D])(?=,| or)", prompt.partition("may not be")[2])
         pairs = {frozenset(pair) for pair in banned}
         seen, rings = set(), 0
-        for ring in itertools.product("ABC", repeat=n):
+        for ring in itertools.product("ABCD", repeat=n):
             if ring in seen or any(
                 frozenset((a, b)) in pairs for a, b in zip(ring, ring[1:] + ring[:1], strict=True)
             ):
@@ -121,7 +121,7 @@ def test_forbidden_words():
             )
 
 
-@pytest.mark.parametrize("level", [7, 8, 9])
+@pytest.mark.parametrize("level", [7, 8])
 def test_race_of_words(level):
     for prompt, _, answer in asks("race_of_words", level):
         chance = {
@@ -140,9 +140,9 @@ def test_race_of_words(level):
                     else:
                         more[longer[-6:]] += share * p
             ends = more
-            if sum(ends.values()) < 1e-12 or time > 3000:
+            if sum(ends.values()) < 1e-12 or time > 600:
                 break
-        if time < 3000:
+        if time < 600:
             assert (time if "expected" in prompt else won) == pytest.approx(float(answer), rel=1e-6)
 
 
