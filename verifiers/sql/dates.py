@@ -9,6 +9,7 @@ import calendar
 import datetime as dt
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 Value = int | float | str | bytes | None
@@ -183,13 +184,21 @@ _CODES: dict[str, Callable[[dt.datetime], str]] = {
     "h": lambda m: f"{(m.hour + 11) % 12 + 1:02}", "I": lambda m: f"{(m.hour + 11) % 12 + 1:02}",
     "p": lambda m: "AM" if m.hour < 12 else "PM", "%": lambda m: "%",
 }  # fmt: skip
+_USUAL = 40
+"""Length of a text up to which what it says is remembered."""
 _CODE = re.compile("%(-?)(.)", re.DOTALL)
 
 
 def format_date(value: Value, pattern: Value) -> str | None:
     """Return strftime for the codes that differ not from machine to machine; of others the letter stays."""
+    if not isinstance(value, str) or not isinstance(pattern, str) or len(pattern) > 100:
+        return None
+    return _formatted(value, pattern) if len(value) <= _USUAL else _format(value, pattern)
+
+
+def _format(value: str, pattern: str) -> str | None:
     moment = _moment(value)
-    if moment is None or not isinstance(pattern, str) or len(pattern) > 100:
+    if moment is None:
         return None
 
     def shown(code: re.Match[str]) -> str:
@@ -198,6 +207,10 @@ def format_date(value: Value, pattern: Value) -> str | None:
         return text.lstrip("0") or "0" if code[1] else text
 
     return _CODE.sub(shown, pattern)
+
+
+# A query that looks for each month of a calendar in every row asks for the same days millions of times.
+_formatted = lru_cache(maxsize=4096)(_format)
 
 
 def day_name(value: Value) -> str | None:
