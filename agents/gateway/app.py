@@ -162,6 +162,8 @@ class App:
                 await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
                 if not task.done():
                     raise Gone
+                if (failed := _failure(task)) is not None:
+                    raise failed
                 await _send_json(send, 200, wire.answer(call, task.result()))
         finally:
             gone.cancel()
@@ -197,10 +199,11 @@ async def _stream(
                 await _begin(send, 200, b"text/event-stream")
                 begun = True
             await _send_part(send, data)
+    failed = _failure(task)
     if not begun:
-        task.result()
+        if failed is not None:
+            raise failed
         await _begin(send, 200, b"text/event-stream")
-    failed = task.exception()
     if failed is None:
         data = writer.finish(task.result())
     else:
@@ -208,6 +211,11 @@ async def _stream(
         found = msgspec.json.encode(wire.error(status, str(failed), code))
         data = b"event: error\ndata: " + found + b"\n\n"
     await send({"type": "http.response.body", "body": data})
+
+
+def _failure(task: asyncio.Task[ChatReply]) -> BaseException | None:
+    """Return why there is no reply; the end of a session cancels what it was asked."""
+    return SessionEnded("the session has ended") if task.cancelled() else task.exception()
 
 
 def _status(error: BaseException) -> tuple[int, str | None]:

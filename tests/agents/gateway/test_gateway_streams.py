@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
@@ -139,6 +141,39 @@ def test_an_engine_that_fails_after_text_was_sent_ends_the_stream_with_an_error(
     assert session.turns == []
     assert session.fault is not None
     assert session.fault.cause == "policy_error"
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_a_session_that_ends_meanwhile_says_so(serve, stepwise, is_stream):
+    gateway = serve("go up then left")
+    began, goes_on, sample = threading.Event(), stepwise(gateway, n=8), gateway.sampler.sample
+
+    def hold(*asked):
+        began.set()
+        assert goes_on.wait(20)
+        return sample(*asked)
+
+    gateway.sampler.sample = hold
+    session = gateway.open()
+    url = f"{gateway.url}/s/{session.id}/v1/chat/completions"
+
+    def end():
+        assert began.wait(20)
+        gateway.end(session)
+
+    with ThreadPoolExecutor(1) as other, httpx2.Client(timeout=20) as http:
+        ended = other.submit(end)
+        body = {"messages": USER, "stream": is_stream}
+        with http.stream("POST", url, json=body) as answer:
+            lines = answer.iter_lines()
+            text = next(lines)
+            began.set()  # a stream, whose text has begun
+            text += "".join(lines)
+        ended.result(20)
+        goes_on.set()
+    assert answer.status_code == (200 if is_stream else 403)
+    assert "session_ended" in text
+    assert session.turns == []
 
 
 @pytest.mark.parametrize("stop", [(), ("STOP",), ("ab", "\n")])
