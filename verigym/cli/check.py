@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 def check(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID...", help="Environment ids, short ids, or globs: 'games/*'."),
+        typer.Argument(
+            metavar="ID...",
+            help="Environment ids, short ids, globs such as 'games/*', or folders of `verigym new --for`.",
+        ),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Check every installed environment.")
@@ -40,7 +43,11 @@ def check(
         bool, typer.Option("--json", help="Print the cards as a JSON list.")
     ] = False,
 ) -> None:
-    """Check that environments keep the contract; exit code 4 if a law does not hold."""
+    """Check that environments keep the contract; exit code 4 if a law does not hold.
+
+    Of a folder that `verigym new --for` wrote, the environment that it publishes is checked, and its files: Python that
+    compiles, Harbor tasks whose solution earns 1 and which pay nothing for nothing.
+    """
     from verigym.canonical import to_json
     from verigym.envs.check import LAWS
     from verigym.envs.check.card import card, markdown
@@ -54,7 +61,9 @@ def check(
         if name not in by_name:
             raise RequestError(f"unknown law {name!r}; {suggestion(name, by_name)}")
     chosen = [name for name in by_name if not only or name in only]
-    reports = _check_all(_all_or(ids or [], every), seeds, chosen, jobs, quiet=as_json)
+    packages = [Path(one) for one in ids or () if Path(one).is_dir()]
+    named = [one for one in ids or () if Path(one) not in packages] + _published(packages)
+    reports = _check_all(_all_or(named, every), seeds, chosen, jobs, quiet=as_json)
     made = [card(report) for report in reports]
     if cards is not None:
         cards.mkdir(parents=True, exist_ok=True)
@@ -70,8 +79,30 @@ def check(
         passed = sum(report.passed for report in reports)
         console.out().print(f"{passed} of {len(reports)} environments passed")
     broken = [one for report in reports for one in report.outcomes if one.broken is not None]
+    if _tell_faults(packages):
+        raise typer.Exit(console.BELOW)
     if broken:
         raise typer.Exit(console.MACHINE if all(one.machine for one in broken) else console.BELOW)
+
+
+def _published(packages: list[Path]) -> list[str]:
+    if not packages:
+        return []
+    from verigym.envs.new.published import published_env
+
+    return [published_env(package) for package in packages]
+
+
+def _tell_faults(packages: list[Path]) -> bool:
+    """Print what is wrong with the files of packages; return True if anything is."""
+    if not packages:
+        return False
+    from verigym.envs.new.published import faults_of
+
+    faults = [fault for package in packages for fault in faults_of(package)]
+    for fault in faults:
+        console.note(f"✗ {fault}")
+    return bool(faults)
 
 
 def _all_or(asked: list[str], every: bool) -> list[str]:

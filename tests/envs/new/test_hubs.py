@@ -92,3 +92,32 @@ def test_harbor_folders_are_solved_and_audited(new, tmp_path):
         assert ran.returncode == 0, ran.stderr
         if command[0] == "harbor":
             assert [one["score"] for one in json.loads(ran.stdout)] == [1.0, 1.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("hub", "env"),
+    [("prime", "games/keydoor"), ("openenv", "keydoor"), ("harbor", "math/arithmetic")],
+)
+def test_check_takes_the_folder(new, tmp_path, hub, env):
+    assert new(hub, "--env", env)[0].exit_code == 0
+    law = ["--only", "the_oracle_earns_full_marks", "--seeds", "3"]
+    done = CliRunner().invoke(app, ["check", "vg-words", *law])
+    assert done.exit_code == 0, done.output
+    assert f"verigym/{env if '/' in env else 'games/' + env}-v0" in done.output
+
+
+@pytest.mark.slow
+def test_check_finds_what_is_wrong_with_a_folder(new, tmp_path):
+    new("harbor", "--env", "math/arithmetic", "-n", "1")
+    next(tmp_path.glob("vg-words/tasks/*/solution/solve.sh")).write_text("true\n")
+    law = ["--only", "the_oracle_earns_full_marks", "--seeds", "3"]
+    done = CliRunner().invoke(app, ["check", "vg-words", *law])
+    assert done.exit_code == 4
+    assert "oracle earns 0" in done.stderr
+
+
+def test_a_folder_that_names_no_environment_is_explained(tmp_path):
+    done = CliRunner().invoke(app, ["check", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "does not say which environment it publishes" in done.stderr
