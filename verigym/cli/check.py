@@ -61,7 +61,7 @@ def check(
         if name not in by_name:
             raise RequestError(f"unknown law {name!r}; {suggestion(name, by_name)}")
     chosen = [name for name in by_name if not only or name in only]
-    packages = [Path(one) for one in ids or () if Path(one).is_dir()]
+    packages = [Path(one) for one in ids or () if _is_package(one)]
     named = [one for one in ids or () if Path(one) not in packages] + _published(packages)
     reports = _check_all(_all_or(named, every), seeds, chosen, jobs, quiet=as_json)
     made = [card(report) for report in reports]
@@ -83,6 +83,19 @@ def check(
         raise typer.Exit(console.BELOW)
     if broken:
         raise typer.Exit(console.MACHINE if all(one.machine for one in broken) else console.BELOW)
+
+
+def _is_package(name: str) -> bool:
+    """Return True for a folder; an environment of the same name, such as one installed from it, goes first."""
+    from verigym.registry import resolve
+
+    if not Path(name).is_dir():
+        return False
+    try:
+        resolve(name)
+    except RequestError:
+        return True
+    return False
 
 
 def _published(packages: list[Path]) -> list[str]:

@@ -117,6 +117,13 @@ def test_check_finds_what_is_wrong_with_a_folder(new, tmp_path):
     assert "oracle earns 0" in done.stderr
 
 
+def test_an_environment_goes_before_a_folder_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "keydoor").mkdir()
+    law = ["--only", "it_renders_as_text", "--seeds", "2"]
+    assert CliRunner().invoke(app, ["check", "keydoor", *law]).exit_code == 0
+
+
 def test_a_folder_that_names_no_environment_is_explained(tmp_path):
     done = CliRunner().invoke(app, ["check", str(tmp_path)])
     assert done.exit_code == 2
