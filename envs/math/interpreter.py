@@ -15,6 +15,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.envs.math import computed, counted, families
+from verigym.envs.math.contest.kind import FIRST
 from verigym.envs.math.paper import Paper
 from verigym.envs.with_tools.cells import CELL_S, SHOWN_CHARS, Cells, run
 from verigym.question import Ask
@@ -36,6 +37,9 @@ LEVELS = {
     10: (6, 10),
 }
 _LETTERS = "ABCDEFG"
+_NUMBERED = ("R1", "R2", "R3", "R4", "R5", "R6", "R7")
+"""Names of answers from level 7 on, where questions have capitals of their own."""
+_NAMED = re.compile(r"\nLet (?:A|R1) be ")
 
 _CODE = re.compile(r"^```(?:python|py)[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _ANSWER = re.compile(r"<answer>", re.IGNORECASE)
@@ -144,14 +148,15 @@ def _ask(rng: np.random.Generator, level: int) -> Ask:
         value += factor * int(ask.answer)
     asks.append(last)
     questions = "\n".join(f"Question {i}: {ask.prompt}" for i, ask in enumerate(asks, 1))
+    names = _LETTERS if level < FIRST else _NUMBERED
     named = [
-        f"{letter}{' be' if i == 1 else ''} the answer to question {i}"
-        for i, letter in enumerate(_LETTERS[: len(asks)], 1)
+        f"{name}{' be' if i == 1 else ''} the answer to question {i}"
+        for i, name in enumerate(names[: len(asks)], 1)
     ]
-    terms = [f"{factor} * {letter}" for factor, letter in zip(factors, _LETTERS, strict=False)]
+    terms = [f"{factor} * {name}" for factor, name in zip(factors, names, strict=False)]
     return Ask(
         prompt=f"{questions}\n"
-        f"Let {', '.join(named[:-1])} and {named[-1]}. What is {' + '.join(terms)} + {_LETTERS[programs]}?",
+        f"Let {', '.join(named[:-1])} and {named[-1]}. What is {' + '.join(terms)} + {names[programs]}?",
         answer=str(value),
         answer_form="evaluated",
         steps=sum(ask.steps for ask in asks) + 2,
@@ -163,7 +168,7 @@ def _ask(rng: np.random.Generator, level: int) -> Ask:
 def work_out(paper: Paper, task: Task) -> str:
     """Return the answer to a task; questions that want a program are counted as a program does them."""
     question = task.prompt.partition("\nYou have a Python interpreter")[0]
-    parts = re.split(r"\n?Question \d+: ", question.partition("\nLet A be ")[0])
+    parts = re.split(r"\n?Question \d+: ", _NAMED.split(question)[0])
     parts = parts[1:] or parts
     single = task.tags[0] if len(parts) == 1 else ""
     programs = 1 if single in counted.SOLVERS else len(parts) - 1

@@ -73,9 +73,9 @@ COVERAGE = Kind(
             Option("the other {d.owner_words}'", "k.{d.owner}_id <> o.id AND "),
         ),
         "any": (
-            Option("it has for each of them a", "NOT EXISTS", "NOT EXISTS"),
-            Option("it has for none of them a", "NOT EXISTS", "EXISTS"),
-            Option("it has for at least one of them a", "EXISTS", "EXISTS"),
+            Option("it has for each of them some", "NOT EXISTS", "NOT EXISTS"),
+            Option("it has for none of them any", "NOT EXISTS", "EXISTS"),
+            Option("it has for at least one of them some", "EXISTS", "EXISTS"),
             Option("there is at least one for which it has no", "EXISTS", "NOT EXISTS"),
         ),
         "price": COMPARED,
