@@ -25,6 +25,12 @@ _TURNS = lazy_pattern(
     r"\b(?:but|except|only|other|besides|more|fewer|less|than one|unless|maybe|perhaps|might|may|could|would|if|wrong|either|or|not|neither|apart|repeated|further|integer|rational)\b|n't\b|\?",
     re.IGNORECASE,
 )
+_OTHER = lazy_pattern(
+    r"^\W*\d|(?:^|[,;:–—-])\s*(?:[a-z.]+ ){0,3}\d+(?: [a-z]+)?\W*$"
+    r"|\b(?:there (?:is|are)|has|have|get|gives?|makes?|answer (?:is|was)|total(?: is| of)?) (?:exactly |only |just |then )?\d"
+    r"|\b(?:but|except|only|besides|wait|actually|unless|maybe|perhaps|wrong|apart|or)\b|\?",
+    re.IGNORECASE,
+)
 _CLAUSE = lazy_pattern(r"[,;:]\s+|\b(?:so|thus|hence|therefore|and)\b\s+")
 _SENTENCE = lazy_pattern(r"(?<=[\w)!])[.!]\s+|\n+")
 
@@ -39,7 +45,8 @@ def says_none(reply: str, question: str) -> bool:
         return False
     begun = _NOTHING.match(sentences[0])
     if begun is not None:
-        return _is_reason(sentences[0][begun.end() :], question) and len(sentences) < 3
+        reasons = [sentences[0][begun.end() :], *sentences[1:]]
+        return len(reasons) < 3 and all(map(_is_reason, reasons))
     last = _CLAUSE.split(sentences[-1])[-1].strip()
     none = _NO_SUCH.search(last)
     if none is None or _is_turned(last, question):
@@ -49,11 +56,9 @@ def says_none(reply: str, question: str) -> bool:
     return noun in focus.words and (not focus.counted or noun in focus.counted)
 
 
-def _is_reason(rest: str, question: str) -> bool:
-    """Return True if what follows "none" only gives a reason for it."""
-    return not re.search(
-        r"\b(?:but|except|only|besides|wait|actually|unless|maybe|perhaps|wrong|apart)\b|\?", rest
-    )
+def _is_reason(rest: str) -> bool:
+    """Return True if what follows "none" only gives a reason for it: words, and no other count ("0, 17", "none, so 17")."""
+    return _OTHER.search(rest) is None
 
 
 def _is_turned(clause: str, question: str) -> bool:

@@ -121,6 +121,7 @@ def test_the_inspector_sets_a_step_group_side_by_side(
     first = page.locator("details.episode").first
     first.locator("summary").click()
     strip = first.locator(".strip")
+    strip.locator("button").first.wait_for()
     assert strip.locator("button").count() == len(lines[0]["turns"])
     assert strip.locator(".outcome").inner_text() in ("success", "failure")
     strip.locator("button").nth(1).hover()
