@@ -14,7 +14,7 @@ _REPORT_EVERY_S = 1.0
 
 
 class Retries:
-    """Timers of the control thread, which alone uses it. `on_wait` is told what the game waits for."""
+    """Timers of the control thread; no other thread may use them. `on_wait` gets what the game waits for."""
 
     def __init__(self, settings: Settings, on_wait: Callable[[str], None]) -> None:
         self._settings = settings

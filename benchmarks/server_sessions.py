@@ -12,7 +12,7 @@ succession, is asked for no more. Its figures are those of the last number that 
 `verigym http` has sessions over HTTP, whose client holds 32 connections, and `verigym keydoor` has a game over them;
 `verigym sockets` has one WebSocket a session and speaks OpenEnv's protocol, as both OpenEnv servers must. Servers run
 with their default limits (OpenEnv's has none here). Memory is the proportional set size of all processes of the
-service, above what it was with the first 32 sessions. Exits with 1 if a server of ours could not hold all sessions.
+service, above what it was with the first 32 sessions. Exits with 1 if Verigym's server could not hold all sessions.
 """
 
 from __future__ import annotations

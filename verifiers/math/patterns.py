@@ -67,7 +67,7 @@ class _Pattern:
 
 
 class _GuardedPattern(_Pattern):
-    """A pattern that most texts are told apart from before it is tried, and that is compiled for the first that is not.
+    """A pattern behind a cheap test that most texts fail; it is compiled for the first text that passes.
 
     No text matches it without one of `needs`. One that ignores case is tried on the text in lower case first, with a
     twin that minds the case, which is faster.

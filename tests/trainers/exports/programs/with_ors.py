@@ -1,4 +1,4 @@
-"""Plays traces with the client of openreward on a server of ours; prints what it saw, one line of JSON.
+"""Plays traces on Verigym's server with openreward's client; prints what it saw, one line of JSON.
 
 python with_ors.py URL < [{"row": {...}, "actions": [...]}, ...]
 """

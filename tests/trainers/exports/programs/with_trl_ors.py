@@ -1,4 +1,4 @@
-"""Trains a tiny model by TRL's own OpenRewardSpec on a server of ours; prints one line of JSON with what was seen.
+"""Trains a tiny model by TRL's own OpenRewardSpec on Verigym's server; prints what it saw as one line of JSON.
 
 python with_trl_ors.py URL FOLDER < {"plays": [[INDEX, [ACTION, ...]], ...], "reward": SNIPPET}
 
