@@ -11,7 +11,10 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.sql.domains import DOMAINS
+from verigym.envs.sql.ledger import SIZES
+from verigym.envs.sql.ledger_book import ledger_question
 from verigym.envs.sql.passes import PASSES, true_statements
+from verigym.envs.sql.read_ledger import LedgerReader
 from verigym.envs.sql.read_sheet import SheetReader
 from verigym.envs.sql.statements import OWNERS, Sheet, StatementAnswer
 from verigym.question import Ask, Question, QuestionState
@@ -25,11 +28,10 @@ LEVELS = {
     5: (24, 30, 4),
     6: (24, 34, 8),
     7: (42, 48, 10),
-    8: (72, 80, 12),
-    9: (115, 125, 16),
-    10: (185, 200, 20),
 }
-"""Rows of the first table (from, below) and names in its second column, by level."""
+"""Rows of the first table (from, below) and names in its second column, by level; above them see `ledger`."""
+LEDGER = "ledger"
+"""Tag of questions about the book of a store."""
 JOINED = 6
 """Lowest level with a second table."""
 
@@ -38,8 +40,8 @@ class Tables(Question):
     """One table, or two to be joined, as Markdown or CSV, and a question; judged by `qa/answer`.
 
     Levels differ in rows, in the second table from level 6 on, and in questions, which take several
-    passes over the rows from level 7 on. Winners are unique, means have at most two decimals, and every
-    answer follows from the tables alone.
+    passes over the rows at level 7. From level 8 on the book of a store is to be cleaned by its rules and played
+    through. Winners are unique, means have at most two decimals, and every answer follows from the tables alone.
     """
 
     id: ClassVar[str] = "verigym/sql/tables-v0"
@@ -50,6 +52,8 @@ class Tables(Question):
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
         """Draw until the question has one answer that is not by chance 0 or 1."""
+        if level in SIZES:
+            return _of_ledger(rng, level)
         kinds = KINDS[level]
         kind = kinds[int(rng.integers(len(kinds)))]
         while True:
@@ -78,7 +82,8 @@ class Tables(Question):
     @override
     def work(self, state: QuestionState) -> int:
         """Count the cells compared, the rows found and the numbers added by a reader of the tables."""
-        reader = SheetReader(state.task.prompt)
+        prompt = state.task.prompt
+        reader = LedgerReader(prompt) if LEDGER in state.task.tags else SheetReader(prompt)
         reader.answer()
         return reader.operations
 
@@ -87,6 +92,19 @@ class Tables(Question):
         """Return the names in the tables if the answer is one of them."""
         reference: Any = task.reference
         return sorted(OWNERS) if reference["answer"] in OWNERS else []
+
+
+def _of_ledger(rng: np.random.Generator, level: int) -> Ask:
+    """Return the question about the book of a store."""
+    book, found = ledger_question(rng, level)
+    return Ask(
+        prompt=f"{book}\n\n{found.question}",
+        answer="",
+        steps=found.steps,
+        reference=_reference(found.answer),
+        tags=(LEDGER,),
+        essence=[LEDGER, book],
+    )
 
 
 def draw_sheet(rng: np.random.Generator, level: int) -> Sheet:
@@ -289,7 +307,4 @@ KINDS: dict[int, tuple[Callable[[np.random.Generator, Sheet], StatementAnswer | 
     5: (total, mean),
     6: (total_in_region, best_owner, second_since, listed_before, true_statements),
     7: PASSES,
-    8: PASSES,
-    9: PASSES,
-    10: PASSES,
 }

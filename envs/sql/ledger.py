@@ -1,0 +1,193 @@
+"""A store's book of movements to be played through, with rules for reading it; for the highest levels of `sql/tables`.
+
+The movements are drawn clean and in order, and the answer is computed from them. Then they are written down as
+a careless clerk would: twice, corrected, in crates, under several spellings. A reader has to find the way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Movement:
+    """`quantity` units of an item that come `in` or go `out` on a day of the year, counted from 0."""
+
+    no: int
+    day: int
+    item: int
+    way: str
+    quantity: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreBook:
+    """A store: its items with their groups and crates, their prices by first day, and what happened, in order.
+
+    `enough` is the stock that a run needs.
+    """
+
+    items: list[str]
+    groups: list[str]
+    crates: list[int]
+    prices: list[list[tuple[int, int]]]
+    capacity: int
+    enough: int
+    moved: list[Movement]
+
+
+@dataclass(frozen=True)
+class LedgerSize:
+    """Movements, items and groups of a level, and the ideas that it brings in."""
+
+    movements: int
+    items: int
+    groups: int
+    priced: bool = False
+    ranked: bool = False
+
+
+SIZES = {
+    8: LedgerSize(78, 5, 2),
+    9: LedgerSize(120, 7, 3, priced=True),
+    10: LedgerSize(190, 10, 3, priced=True, ranked=True),
+}
+"""Sizes of a book by level."""
+
+MEASURES = {
+    "left": "units left at the end",
+    "missing": "units missing",
+    "turned": "units turned away",
+    "handed": "units handed out",
+    "peak": "highest stock",
+    "worth": "worth of the units handed out",
+    "run": "longest run",
+}
+"""Figures of an item, and the words for them in questions."""
+
+CLIPPED = 0.08
+"""Least share of the deliveries that do not fit, and of the orders that cannot be filled."""
+
+
+def draw_ledger(rng: np.random.Generator, size: LedgerSize, same_day: str) -> StoreBook:
+    """Return a store in which both limits bind; movements of a day are in the order that `same_day` names."""
+    while True:
+        ledger = _drawn(rng, size, same_day)
+        figures = play(ledger)
+        turned, missing = figures["clipped_in"], figures["clipped_out"]
+        if min(turned[0], missing[0]) >= CLIPPED * size.movements / 2:
+            return ledger
+
+
+def _drawn(rng: np.random.Generator, size: LedgerSize, same_day: str) -> StoreBook:
+    n = size.items
+    codes = rng.choice(26 * 9, n, replace=False).tolist()
+    crates = rng.integers(3, 10, n).tolist()
+    moved = _movements(rng, size, crates)
+    return StoreBook(
+        items=[f"{chr(65 + code // 9)}{1 + code % 9}" for code in codes],
+        groups=[GROUPS[i % size.groups] for i in rng.permutation(n).tolist()],
+        crates=crates,
+        prices=[_prices(rng, size.movements) for _ in range(n)],
+        capacity=int(rng.integers(20, 26)) * n,
+        enough=int(rng.integers(10, 16)),
+        moved=in_order(moved, same_day),
+    )
+
+
+def _movements(rng: np.random.Generator, size: LedgerSize, crates: list[int]) -> list[Movement]:
+    n = size.movements
+    first = int(rng.integers(30, 90))
+    days = np.sort(first + rng.integers(0, n // 2, n))
+    if size.ranked:
+        days = rng.permutation(days)
+    numbers = 101 + np.sort(rng.choice(n + 40, n, replace=False))
+    rows = zip(
+        *(numbers.tolist(), days.tolist(), rng.integers(0, size.items, n).tolist()),
+        *(rng.integers(0, 2, n).tolist(), rng.integers(6, 50, n).tolist(), rng.random(n).tolist()),
+        strict=True,
+    )
+    return [
+        # A third of the quantities are whole crates, which may be written as such.
+        Movement(
+            no, day, item, WAYS[way], crates[item] * (1 + q // 8) if size.priced and part < 0.35 else q
+        )
+        for no, day, item, way, q, part in rows
+    ]  # fmt: skip
+
+
+def _prices(rng: np.random.Generator, movements: int) -> list[tuple[int, int]]:
+    """Return two to four prices with their first days; the first may come after some movements."""
+    days = rng.choice(np.arange(25, 95 + movements // 2), int(rng.integers(2, 5)), replace=False)
+    values = rng.choice(np.arange(2, 30), len(days), replace=False)
+    return list(zip(sorted(days.tolist()), values.tolist(), strict=True))
+
+
+WAYS = ("in", "out")
+GROUPS = ("dry", "cold", "fine")
+
+
+def in_order(moved: Iterable[Movement], same_day: str) -> list[Movement]:
+    """Return movements in the order in which they take effect: `same_day` is `in`, `out` or `no`, which comes
+    first on a day."""
+    return sorted(
+        moved, key=lambda one: (one.day, same_day in WAYS and one.way != same_day, one.no)
+    )
+
+
+def play(ledger: StoreBook, early: str = "first") -> dict[str, list[int]]:
+    """Return the figures of each item, by measure; with the numbers of limited movements in all.
+
+    `early` says what holds before an item's first price: its `first` price, or nothing.
+    """
+    n = len(ledger.items)
+    found = {name: [0] * n for name in MEASURES}
+    stock, run, clipped = [0] * n, [0] * n, dict.fromkeys(WAYS, 0)
+    for one in ledger.moved:
+        i = one.item
+        room = ledger.capacity - sum(stock) if one.way == "in" else stock[i]
+        done = min(one.quantity, room)
+        rest = one.quantity - done
+        clipped[one.way] += rest > 0
+        if one.way == "in":
+            stock[i] += done
+            found["turned"][i] += rest
+        else:
+            stock[i] -= done
+            found["missing"][i] += rest
+            found["handed"][i] += done
+            found["worth"][i] += done * price_on(ledger.prices[i], one.day, early)
+        run[i] = run[i] + 1 if stock[i] >= ledger.enough else 0
+        found["run"][i] = max(found["run"][i], run[i])
+        found["peak"][i] = max(found["peak"][i], stock[i])
+    found["left"] = stock
+    return {**found, "clipped_in": [clipped["in"]], "clipped_out": [clipped["out"]]}
+
+
+def price_on(prices: list[tuple[int, int]], day: int, early: str) -> int:
+    """Return the latest price from `day` or before."""
+    held = [price for start, price in prices if start <= day]
+    if held:
+        return held[-1]
+    return prices[0][1] if early == "first" else 0
+
+
+def best_of_groups(ledger: StoreBook, by: list[int], what: list[int]) -> int:
+    """Return the sum of `what` over the first item of each group with the highest `by`."""
+    best: dict[str, int] = {}
+    for i, group in enumerate(ledger.groups):
+        if group not in best or by[i] > by[best[group]]:
+            best[group] = i
+    return sum(what[i] for i in best.values())
+
+
+def ranked_sum(ledger: StoreBook, by: list[int], what: list[int], ties: str) -> int:
+    """Return the sum of rank times `what` over all items; ranks within groups, `dense` or with `gaps`."""
+    total = 0
+    for i, group in enumerate(ledger.groups):
+        higher = [v for v, g in zip(by, ledger.groups, strict=True) if g == group and v > by[i]]
+        total += (1 + len(set(higher) if ties == "dense" else higher)) * what[i]
+    return total
