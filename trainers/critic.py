@@ -19,7 +19,7 @@ from verigym.agents.tree_attention import tree_attention
 from verigym.errors import RequestError
 from verigym.trainers.batch import Batch, Row, microbatches
 from verigym.trainers.config import CriticSection, TrainSection
-from verigym.trainers.reading import Reading
+from verigym.trainers.reading import BodyInputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class Critic(nn.Module):
     def _values(self, rows: Sequence[Row]) -> Tensor:
         """Return the values before each token, [B, T, K]; 0 before the first."""
         ids = [row.ids for row in rows]
-        reading = Reading.of(ids, self.pad_id, self.heads.weight.device, tree=self.tree)
+        reading = BodyInputs.of(ids, self.pad_id, self.heads.weight.device, tree=self.tree)
         hidden = self.body(**reading.inputs).last_hidden_state.flatten(0, 1)
         value_NK = self.heads(hidden.to(self.heads.weight.dtype)).float()
         value = nn.functional.embedding(reading.place_BT, value_NK)

@@ -19,7 +19,7 @@ from verigym.agents.tree_attention import tree_attention, unfit
 from verigym.trainers.batch import Batch, Row, TokenStatistics, microbatches
 from verigym.trainers.config import AlgorithmSection, TrainSection
 from verigym.trainers.head import Head, TokenValues, entropy, squares
-from verigym.trainers.reading import Edges, Reading
+from verigym.trainers.reading import BodyInputs, Edges
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class MicroBatch:
 
     rows: Sequence[Row]
     batch: Batch
-    reading: Reading
+    reading: BodyInputs
     edges: Edges
     is_filler: bool = False
 
@@ -147,7 +147,7 @@ class ForwardEngine:
     def part(self, rows: Sequence[Row]) -> MicroBatch:
         batch = self.batch(rows)
         ids = [row.ids for row in rows]
-        reading = Reading.of(
+        reading = BodyInputs.of(
             ids,
             self.pad_id,
             self.model.device,

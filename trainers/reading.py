@@ -35,7 +35,7 @@ class Edges:
 
 
 @dataclass(frozen=True)
-class Reading:
+class BodyInputs:
     """`inputs` of a model's body, and the place of each row's token in its flattened output, `place_BT`.
 
     `computed` is the number of tokens that the body computes, padding included.
@@ -53,7 +53,7 @@ class Reading:
         *,
         tree: bool,
         mask_BT: Tensor | None = None,
-    ) -> Reading:
+    ) -> BodyInputs:
         """Lay out `rows` of ids. Only outputs that predict the tokens of `mask_BT` are read, all if it is None."""
         width = max(map(len, rows))
         if tree:
@@ -65,14 +65,14 @@ class Reading:
                 None if mask_BT is None else np.unique(place[:, :-1][mask_BT.cpu().numpy()[:, 1:]])
             )
             inputs = tree_inputs(packed, device, read)
-            return Reading(inputs, torch.from_numpy(place).to(device), len(packed.ids))
+            return BodyInputs(inputs, torch.from_numpy(place).to(device), len(packed.ids))
         padded = [[*row, *[pad_id] * (width - len(row))] for row in rows]
         ids_BT = torch.tensor(padded, device=device)
         length_B = torch.tensor([len(row) for row in rows], device=device)
         attention_BT = (torch.arange(width, device=device) < length_B[:, None]).long()
         place_BT = torch.arange(ids_BT.numel(), device=device).view_as(ids_BT)
         inputs = {"input_ids": ids_BT, "attention_mask": attention_BT}
-        return Reading(inputs, place_BT, ids_BT.numel())
+        return BodyInputs(inputs, place_BT, ids_BT.numel())
 
     def edges(self, ids_BT: Tensor, mask_BT: Tensor) -> Edges:
         """Return the distinct tokens of `ids_BT` where `mask_BT` is True. The first of a row never is."""

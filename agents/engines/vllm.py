@@ -32,7 +32,7 @@ from verigym.agents.engines.sampler import (
     Weights,
 )
 from verigym.agents.engines.shapes import misfit, read_shapes
-from verigym.agents.engines.vllm_link import Answer, Ask, Link
+from verigym.agents.engines.vllm_link import EngineAnswer, EngineCall, Link
 from verigym.agents.engines.vllm_native import NativeSender
 from verigym.agents.policy import PolicyRefusal
 from verigym.agents.sampling import generator
@@ -129,7 +129,7 @@ class VllmSampler:
     ) -> list[Sample]:
         version, adapter = self.version, self._adapter
         asked = [
-            Ask(
+            EngineCall(
                 ids=list(prompt),
                 params={
                     **self._params(params),
@@ -151,7 +151,7 @@ class VllmSampler:
             raise
         return [self._sample_of(answer, version, adapter) for answer in answers]
 
-    def _sample_of(self, answer: Answer, version: int, adapter: int | None) -> Sample:
+    def _sample_of(self, answer: EngineAnswer, version: int, adapter: int | None) -> Sample:
         if not all(p == p and p > float("-inf") for p in answer.logprobs):
             raise PolicyRefusal(
                 f"engine {self.name} gave log-probabilities that are not finite; its weights are broken "
@@ -192,7 +192,7 @@ class VllmSampler:
         """Return the log-probability of each token of each answer: that of drawing it, prefix cache and
         temperature included."""
         asked = [
-            Ask(
+            EngineCall(
                 ids=[*prompt, *answer[:place]],
                 params={
                     **self._params(params),

@@ -10,7 +10,7 @@ from verigym.agents.engines.sampler import Watch
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask:
+class EngineCall:
     """One prompt; `params` are vLLM's sampling parameters, `adapter` the number of a LoRA adapter."""
 
     ids: list[int]
@@ -20,7 +20,7 @@ class Ask:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class EngineAnswer:
     """Sampled ids with their log-probabilities; `first` are those of the tokens asked for, at the first one.
 
     `versions` are the engine's labels with the tokens that they hold for.
@@ -55,7 +55,9 @@ class Link(Protocol):
     def world_size(self) -> int:
         """Return the number of workers that take weights."""
 
-    def generate(self, asked: Sequence[Ask], watch: Watch | None = None) -> list[Answer]:
+    def generate(
+        self, asked: Sequence[EngineCall], watch: Watch | None = None
+    ) -> list[EngineAnswer]:
         """Continue all prompts, in one batch with what runs already. `watch` gets tokens as they come."""
 
     def init_weight_transfer_engine(self, init_info: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from verigym.agents.engines.sampler import EngineDead, EngineFault, Watch
-from verigym.agents.engines.vllm_link import Answer, Ask
+from verigym.agents.engines.vllm_link import EngineAnswer, EngineCall
 from verigym.errors import MissingError
 
 WORKER = "verigym.agents.engines.vllm_worker.Extension"
@@ -174,15 +174,19 @@ class ProcessLink:
         """Return the number of workers over all replicas."""
         return int(self._llm.vllm_config.parallel_config.world_size_across_dp)
 
-    def generate(self, asked: Sequence[Ask], watch: Watch | None = None) -> list[Answer]:
+    def generate(
+        self, asked: Sequence[EngineCall], watch: Watch | None = None
+    ) -> list[EngineAnswer]:
         """Continue all prompts at once."""
         return self._run(self._generate(asked, watch), "generate")
 
-    async def _generate(self, asked: Sequence[Ask], watch: Watch | None) -> list[Answer]:
+    async def _generate(
+        self, asked: Sequence[EngineCall], watch: Watch | None
+    ) -> list[EngineAnswer]:
         work = [self._generate_one(ask, row, watch) for row, ask in enumerate(asked)]
         return list(await asyncio.gather(*work))
 
-    async def _generate_one(self, ask: Ask, row: int, watch: Watch | None) -> Answer:
+    async def _generate_one(self, ask: EngineCall, row: int, watch: Watch | None) -> EngineAnswer:
         from vllm import SamplingParams
 
         self._number += 1
@@ -203,7 +207,7 @@ class ProcessLink:
         made = output.outputs[0]
         ids = list(made.token_ids)
         tables = made.logprobs or [{} for _ in ids]
-        return Answer(
+        return EngineAnswer(
             ids=ids,
             logprobs=[
                 table[token].logprob if table else 0.0

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import httpx2
 
 from verigym.agents.engines.sampler import EngineDead, EngineFault, Watch
-from verigym.agents.engines.vllm_link import Answer, Ask
+from verigym.agents.engines.vllm_link import EngineAnswer, EngineCall
 
 _THREADS = 64
 _GENERATE = "/inference/v1/generate"
@@ -88,12 +88,14 @@ class ServerLink:
         """Return the number of workers."""
         return int(self._call("GET", "/get_world_size").json()["world_size"])
 
-    def generate(self, asked: Sequence[Ask], watch: Watch | None = None) -> list[Answer]:
+    def generate(
+        self, asked: Sequence[EngineCall], watch: Watch | None = None
+    ) -> list[EngineAnswer]:
         """Continue all prompts, each by a request of its own, which is a stream if it is watched."""
         rows = range(len(asked))
         return list(self._threads.map(self._generate_one, asked, rows, [watch] * len(asked)))
 
-    def _generate_one(self, ask: Ask, row: int, watch: Watch | None) -> Answer:
+    def _generate_one(self, ask: EngineCall, row: int, watch: Watch | None) -> EngineAnswer:
         body: dict[str, Any] = {"token_ids": ask.ids, "sampling_params": ask.params}
         if ask.request_id:
             body["request_id"] = ask.request_id
@@ -105,7 +107,7 @@ class ServerLink:
             made = self._streamed({**body, "stream": True}, row, watch)
         content = (made.get("logprobs") or {}).get("content") or []
         ids = list(made["token_ids"] or ())
-        return Answer(
+        return EngineAnswer(
             ids=ids,
             logprobs=[float(one["logprob"]) for one in content] or [0.0] * len(ids),
             first={one["token_id"]: float(one["logprob"]) for one in content[0]["top_logprobs"]}

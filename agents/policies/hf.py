@@ -34,7 +34,7 @@ from verigym.agents.policies.chat_tokens import ChatTokens
 from verigym.agents.policies.kept_nodes import Memory
 from verigym.agents.policies.loading import without_progress_bars
 from verigym.agents.policies.thinking import Think
-from verigym.agents.policies.tree_sampling import Asked, Show, sample
+from verigym.agents.policies.tree_sampling import SampleRequest, Show, sample
 from verigym.agents.policy import Completion, PolicyRefusal, Request
 from verigym.agents.prefix_tree import Ints
 from verigym.agents.prompts import read_prompts, write_prompts
@@ -227,7 +227,7 @@ class HFPolicy(ChatTokens):
     ) -> list[tuple[list[int], list[float]]]:
         """Sample one bucket with each distinct token computed once; return ids and log-probabilities."""
         asked = [
-            Asked(
+            SampleRequest(
                 prompt=prompt,
                 draws=draws if self.temperature else None,
                 room=min(self.max_new_tokens, self.max_context - len(prompt)),

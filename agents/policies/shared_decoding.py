@@ -59,7 +59,7 @@ def find_trunks(prompts: Sequence[list[int]], counts: Ints) -> tuple[Ints, Ints]
     return cluster, np.array(lengths[::-1], dtype=np.int64)
 
 
-class Rows:
+class DecodedRows:
     """A cache of U rows that end at the same place, written in place.
 
     Keys and values are `trunk` [heads, C, P, width] of the C clusters and `own` [heads, U, places, width] of the rows.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from verigym.agents.policies.kept_nodes import Kept, Key, Memory
-from verigym.agents.policies.shared_decoding import Rows, find_trunks
+from verigym.agents.policies.shared_decoding import DecodedRows, find_trunks
 from verigym.agents.prefix_tree import Ints, pack
 from verigym.agents.tree_attention import tree_attention, tree_inputs
 
@@ -28,7 +28,7 @@ _DEAD_SHARE = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SampleRequest:
     """A request to sample: its prompt, its uniforms (None to be greedy), its own limit of tokens, and the
     episode whose next prompt may begin with this one and its answer (None if none)."""
 
@@ -41,7 +41,7 @@ class Asked:
 @torch.inference_mode()
 def sample(
     model: Any,
-    asked: Sequence[Asked],
+    asked: Sequence[SampleRequest],
     memory: Memory,
     pick: Pick,
     ends: frozenset[int],
@@ -58,7 +58,7 @@ def sample(
 
 def _sample(
     model: Any,
-    asked: Sequence[Asked],
+    asked: Sequence[SampleRequest],
     memory: Memory,
     pick: Pick,
     ends: frozenset[int],
@@ -138,12 +138,12 @@ def _sample(
 
 def _read(
     model: Any,
-    asked: Sequence[Asked],
+    asked: Sequence[SampleRequest],
     prompts: list[list[int]],
     prompt_B: NDArray[np.int64],
     memory: Memory,
     room: int,
-) -> tuple[Tensor, Rows, list[Ints], int]:
+) -> tuple[Tensor, DecodedRows, list[Ints], int]:
     """Read U different prompts; return the logits [U, V] after them, their cache, the nodes of their tokens, and
     the number of tokens computed."""
     device = model.device
@@ -164,14 +164,14 @@ def _read(
     logits_UV = model(**inputs, logits_to_keep=torch.from_numpy(last).to(device)).logits[0]
     nodes.count += len(packed.ids)
     cluster, trunks = find_trunks(prompts, np.bincount(prompt_B))
-    rows = Rows(nodes, packed.paths, cluster, trunks, room)
+    rows = DecodedRows(nodes, packed.paths, cluster, trunks, room)
     return logits_UV, rows, packed.paths, len(packed.ids)
 
 
 def _keep(
     memory: Memory,
-    rows: Rows,
-    asked: Sequence[Asked],
+    rows: DecodedRows,
+    asked: Sequence[SampleRequest],
     ended: Sequence[tuple[int, int, Ints]],
     out_BN: NDArray[np.int64],
 ) -> None:

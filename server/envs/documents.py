@@ -78,7 +78,7 @@ class Moved(msgspec.Struct, omit_defaults=True):
     fault: FaultDetail | None = None
 
 
-class State(msgspec.Struct):
+class SessionProgress(msgspec.Struct):
     """Progress of a session; `busy` while it processes a request."""
 
     session: str
@@ -94,11 +94,11 @@ class State(msgspec.Struct):
 
 
 class StateList(msgspec.Struct):
-    sessions: list[State]
+    sessions: list[SessionProgress]
 
 
 openapi.add_types(
-    *(EnvList, Card, TaskList, BegunList, Moved, State, StateList),
+    *(EnvList, Card, TaskList, BegunList, Moved, SessionProgress, StateList),
     *(CreateBody, StepBody, ResetBody),
 )
 
@@ -128,6 +128,6 @@ CREATE = openapi.operation(BegunList, CreateBody, *openapi.ON_BODIES, status=201
 STEP = openapi.operation(Moved, StepBody, *openapi.ON_BODIES, 409)
 RESET = openapi.operation(Moved, ResetBody, *openapi.ON_BODIES, 409)
 SESSIONS = openapi.operation(StateList)
-STATE = openapi.operation(State, None, 404)
+STATE = openapi.operation(SessionProgress, None, 404)
 RENEW = STATE
 CLOSE = openapi.operation(None, None, 404, status=204)

@@ -1,4 +1,4 @@
-"""Environments for GEM: `VerigymEnv` and `register`. Tested with gem-llm 0.1.0.
+"""Environments for GEM: `VerigymGemEnv` and `register`. Tested with gem-llm 0.1.0.
 
     register("math/*", difficulty="easy")
     env = gem.make("verigym:math/counting-v0")
@@ -19,7 +19,7 @@ from verigym.choosing import choose_envs
 from verigym.errors import RequestError
 from verigym.levels import Difficulty
 from verigym.trainers.exports.packages import raise_missing
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import TaskRow, task_rows
 
 try:
@@ -32,17 +32,17 @@ except ImportError as error:
 def register(*envs: str, **arguments: Any) -> list[str]:
     """Register environments, ids or patterns, and return their ids for `gem.make`, such as `verigym:math/counting-v0`.
 
-    `arguments` are those of VerigymEnv; `gem.make` can override them.
+    `arguments` are those of VerigymGemEnv; `gem.make` can override them.
     """
     made = []
     for env_id in choose_envs(envs):
         made.append("verigym:" + env_id.removeprefix("verigym/"))
-        place = "verigym.trainers.exports.gem:VerigymEnv"
+        place = "verigym.trainers.exports.gem:VerigymGemEnv"
         register_in_gem(made[-1], place, env=env_id, **arguments)
     return made
 
 
-class VerigymEnv(Env):
+class VerigymGemEnv(Env):
     """An environment of tasks. `reset(seed)` begins the task of that seed; without one, tasks are drawn from `seed`.
 
     `options` are arguments of the environment, `retries` is how often a step is repeated if its verifier gives no score.
@@ -71,7 +71,7 @@ class VerigymEnv(Env):
         (self._row,) = task_rows(env, n=1, split=split, difficulty=difficulty, options=options)
         self._seeds = np.random.default_rng(seed)
         self._choices = np.random.default_rng([seed, 1])
-        self._play = Play(retries)
+        self._play = EpisodePlayer(retries)
         self._legal_actions: list[str] | None = None
 
     @override
@@ -99,14 +99,14 @@ class VerigymEnv(Env):
         return str(self._choices.choice(self._legal_actions))
 
     @override
-    def spawn(self, same_state: bool = False, **arguments: Any) -> VerigymEnv:
+    def spawn(self, same_state: bool = False, **arguments: Any) -> VerigymGemEnv:
         """Return a new environment with the same arguments but for `arguments`; in the same state if asked for.
 
         Raises RequestError if `same_state` and no episode has begun, or `arguments` are given too.
         """
         if same_state and arguments:
             raise RequestError("spawn(same_state=True) takes no other arguments")
-        made = VerigymEnv(**{**self._arguments, **arguments})
+        made = VerigymGemEnv(**{**self._arguments, **arguments})
         if same_state:
             made._play = self._play.copy()
             made._legal_actions = self._legal_actions

@@ -12,7 +12,7 @@ from typing import Any
 
 from verigym.levels import Difficulty
 from verigym.trainers.exports.packages import raise_missing
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import (
     COLUMNS,
     TaskRow,
@@ -66,7 +66,7 @@ def play() -> Solver:
     """Play a sample's episode: generate, step, show the observation, until it ends."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        episode = Play()
+        episode = EpisodePlayer()
         try:
             await run_sync(episode.start, _row(state))
             while not episode.over:

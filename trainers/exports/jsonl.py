@@ -18,7 +18,7 @@ from typing import Any
 
 from verigym.canonical import to_json
 from verigym.errors import RequestError
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import TaskRow, first_prompt, open_env, row_of, start, task_rows
 
 
@@ -35,7 +35,7 @@ def grade_lines(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
     Raises RequestError if a line has no replies.
     """
-    play = Play()
+    play = EpisodePlayer()
     for number, line in enumerate(lines, 1):
         replies = line["replies"] if "replies" in line else [line.get("reply")]
         if not isinstance(replies, list) or not all(isinstance(one, str) for one in replies):

@@ -22,7 +22,7 @@ from verigym.canonical import to_json
 from verigym.errors import RequestError
 from verigym.levels import Difficulty
 from verigym.trainers.exports.packages import raise_missing
-from verigym.trainers.exports.play import OVER, Play
+from verigym.trainers.exports.play import OVER, EpisodePlayer
 from verigym.trainers.exports.rows import first_prompt, row_of, task_rows
 from verigym.verdict import VerifierFault
 
@@ -119,7 +119,7 @@ class VerigymServer(GymnasiumServer):
                     "set `options` in the server's configuration"
                 )
             await self.close_session(session_id)
-            play = Play(self.config.retries)
+            play = EpisodePlayer(self.config.retries)
             try:
                 observation, info = await run_in_threadpool(play.start, row)
             except BaseException:
@@ -178,11 +178,11 @@ class VerigymServer(GymnasiumServer):
         if found := self.session_state.pop(session_id, None):
             await run_in_threadpool(found[0].close)
 
-    def _play(self, session_id: str | None) -> Play:
+    def _play(self, session_id: str | None) -> EpisodePlayer:
         if session_id not in self.session_state:
             detail = "no episode in this session: call /reset or /seed_session first, and keep its cookie"
             raise HTTPException(409, detail)
-        play: Play = self.session_state[session_id][0]
+        play: EpisodePlayer = self.session_state[session_id][0]
         self.session_state[session_id] = (play, time.monotonic())
         return play
 

@@ -1,4 +1,4 @@
-"""`Play`: episodes that another library steps, in which a fault never becomes a reward (law 1)."""
+"""`EpisodePlayer`: episodes that another library steps, in which a fault never becomes a reward (law 1)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Outcome:
         return self.terminated or self.truncated
 
 
-class Play:
+class EpisodePlayer:
     """Plays one episode after another. A step whose verifier gives no score is repeated `retries` times.
 
     Environments are kept for further episodes, so an instance belongs to one thread at a time.
@@ -128,14 +128,14 @@ class Play:
             outcome.info,
         )
 
-    def copy(self) -> Play:
+    def copy(self) -> EpisodePlayer:
         """Return a play of the same episode in the same state, with an environment of its own.
 
         Raises RequestError before the first `start`.
         """
         snapshot = self.env.snapshot()
         assert self._row is not None
-        made = Play(self.retries)
+        made = EpisodePlayer(self.retries)
         made.start(self._row)
         made.env.restore(snapshot)
         made.verdict, made.turns = self.verdict, self.turns

@@ -26,7 +26,7 @@ import msgspec
 from pydantic import Field
 
 from verigym.trainers.exports.packages import raise_missing
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import TaskRow, grade, row_of, task_rows
 from verigym.verdict import Verdict, VerifierFault
 
@@ -95,7 +95,7 @@ class VerigymTaskset(vf.Taskset[VerigymTask, VerigymConfig]):
             seed=given.seed,
             options=given.options,
         )
-        play = Play()
+        play = EpisodePlayer()
         try:
             for row in rows:
                 observation, info = play.start(row)
@@ -135,7 +135,7 @@ class VerigymHarness(vf.Harness[VerigymHarnessConfig]):
         system, prompt = self.resolve_text_prompt(data)
         messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
         messages.append({"role": "user", "content": prompt})
-        play = Play(self.config.retries)
+        play = EpisodePlayer(self.config.retries)
         # Steps may run programs, so they leave the event loop. If Prime cancels the rollout during a step, the
         # single thread closes the environment after that step.
         thread = ThreadPoolExecutor(1, thread_name_prefix="verigym-prime")
@@ -186,7 +186,7 @@ def _outcome(reward: float | None, verdict: Verdict | None) -> dict[str, Any]:
 
 
 def _oracle_earns_all(row: TaskRow) -> bool | None:
-    play = Play()
+    play = EpisodePlayer()
     try:
         play.start(row)
         if play.env.oracle_absent:

@@ -1,6 +1,6 @@
-"""Environments for SkyRL: `VerigymEnv`, a `BaseTextEnv`. Tested with skyrl-gym 0.4.0.
+"""Environments for SkyRL: `VerigymTextEnv`, a `BaseTextEnv`. Tested with skyrl-gym 0.4.0.
 
-    skyrl_gym.register(id="verigym", entry_point="verigym.trainers.exports.skyrl_gym:VerigymEnv")
+    skyrl_gym.register(id="verigym", entry_point="verigym.trainers.exports.skyrl_gym:VerigymTextEnv")
     rows = dataset_rows("math/*", n=512, difficulty="easy")
 
 A reply is an action, an observation a user message. SkyRL has no reward for a fault, so the step raises
@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from verigym.levels import Difficulty
 from verigym.trainers.exports.packages import raise_missing
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import first_prompt, row_of, task_rows
 
 try:
@@ -25,7 +25,7 @@ except ImportError as error:
     raise_missing(error)
 
 
-class VerigymEnv(BaseTextEnv):
+class VerigymTextEnv(BaseTextEnv):
     """One episode. `extras` are the columns of a row of `dataset_rows`.
 
     The turn limit is that of the task; SkyRL's `max_turns` is not read, since by default it is 1.
@@ -36,7 +36,7 @@ class VerigymEnv(BaseTextEnv):
     ) -> None:
         super().__init__()
         self._row = row_of(extras or {})
-        self._play = Play(retries)
+        self._play = EpisodePlayer(retries)
 
     @override
     def init(self, prompt: Sequence[Mapping[str, str]]) -> tuple[list[Any], dict[str, Any]]:
@@ -82,7 +82,7 @@ def dataset_rows(
 ) -> list[dict[str, Any]]:
     """Return rows of SkyRL's data set; the other arguments are those of `task_rows`.
 
-    A row has `data_source`, `prompt`, `env_class`, the registered name of VerigymEnv, and the columns of the task.
+    A row has `data_source`, `prompt`, `env_class`, the registered name of VerigymTextEnv, and the columns of the task.
     """
     rows = task_rows(*envs, n=n, split=split, difficulty=difficulty, seed=seed, options=options)
     return [

@@ -13,7 +13,7 @@ from verigym.agents.chat import Conversation, Transcript
 from verigym.agents.policies.chat_tokens import ChatTokens
 from verigym.agents.policy import Completion, Policy
 from verigym.errors import RequestError
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import TaskRow
 
 
@@ -45,9 +45,9 @@ class TokenPlay:
         *,
         max_tokens: int,
         encoding: Transcript | None = None,
-        play: Play | None = None,
+        play: EpisodePlayer | None = None,
     ) -> None:
-        self.play = play or Play()
+        self.play = play or EpisodePlayer()
         self.max_tokens = max_tokens
         self.response_ids: list[int] = []
         self.logprobs: list[float] = []

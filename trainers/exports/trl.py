@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from verigym.levels import Difficulty
 from verigym.trainers.exports.packages import raise_missing
-from verigym.trainers.exports.play import OVER, Play
+from verigym.trainers.exports.play import OVER, EpisodePlayer
 from verigym.trainers.exports.rows import TaskRow, first_prompt, grade, row_of, task_rows
 from verigym.trainers.exports.tokens import TokenPlay, chat_tokens
 
@@ -88,7 +88,7 @@ class VerigymSpec:
 
         def begin(prompt: Any) -> TokenPlay:
             row = row_of(prompt[-1][_TASK])
-            return TokenPlay(row, chat, max_tokens=size, play=Play(self.retries))
+            return TokenPlay(row, chat, max_tokens=size, play=EpisodePlayer(self.retries))
 
         with_logprobs = True
         with ThreadPoolExecutor(self.threads, thread_name_prefix="verigym-trl") as threads:
@@ -116,7 +116,7 @@ class ActEnvironment:
     """One episode at a time for TRL's tool loop, with one tool, `act`."""
 
     def __init__(self, retries: int = 2) -> None:
-        self._play = Play(retries)
+        self._play = EpisodePlayer(retries)
 
     def reset(self, **columns: Any) -> str:
         """Begin the task of a data set's row; return what is added to its prompt."""

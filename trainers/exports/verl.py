@@ -24,7 +24,7 @@ from typing_extensions import override
 from verigym.errors import RequestError
 from verigym.levels import Difficulty
 from verigym.trainers.exports.packages import raise_missing
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import TaskRow, first_prompt, grade, row_of, task_rows
 from verigym.trainers.exports.tokens import TokenPlay, chat_tokens
 from verigym.verdict import VerifierFault
@@ -118,7 +118,7 @@ class VerigymAgentLoop(AgentLoopBase):
     async def run(self, sampling_params: dict[str, Any], **columns: Any) -> AgentLoopOutput:
         """Play one episode. Raises VerifierFault if the verifier gives no score, and RequestError if the prompt is too
         long or the chat template changes earlier messages."""
-        play = Play(self._retries)
+        play = EpisodePlayer(self._retries)
         # If verl cancels the episode during a step, the single thread closes the environment after that step.
         thread = ThreadPoolExecutor(1, thread_name_prefix="verigym-verl")
         run = partial(asyncio.get_running_loop().run_in_executor, thread)
@@ -129,7 +129,7 @@ class VerigymAgentLoop(AgentLoopBase):
             thread.submit(play.close)
             thread.shutdown(wait=False)
 
-    def _begin(self, row: TaskRow, episode: Play) -> TokenPlay:
+    def _begin(self, row: TaskRow, episode: EpisodePlayer) -> TokenPlay:
         chat = chat_tokens(self.tokenizer, **dict(self.apply_chat_template_kwargs or {}))
         limit = int(self.rollout_config.prompt_length)
         most = int(self.rollout_config.response_length)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 from verigym.verifiers.qa.claim_clauses import sentences_in
 from verigym.verifiers.qa.claim_view import OTHER, Sort
 from verigym.verifiers.qa.claim_words import RELATIVES
@@ -101,7 +101,7 @@ _EAST_UNSURE = re.compile(
 _EAST_LINK = re.compile("(?:是|为|為|位于|位於|在|叫|は|名为)")
 
 
-def states_abroad(masked: str, asked: Asked, sort: Sort) -> bool:
+def states_abroad(masked: str, asked: QuestionWords, sort: Sort) -> bool:
     """Return True if a short reply in another language, with `ANSWER` for the right answer, states it."""
     if len(masked) > 400 or _OPEN.search(masked) or asked.is_negated:
         return False
@@ -140,14 +140,14 @@ def states_abroad(masked: str, asked: Asked, sort: Sort) -> bool:
     return False
 
 
-def _is_unsure(masked: str, asked: Asked) -> bool:
+def _is_unsure(masked: str, asked: QuestionWords) -> bool:
     found = [one[0].lower() for one in _UNSURE.finditer(masked)]
     if any(one not in asked.row for one in found):
         return True
     return is_opposite_abroad(masked, asked)
 
 
-def is_opposite_abroad(masked: str, asked: Asked) -> bool:
+def is_opposite_abroad(masked: str, asked: QuestionWords) -> bool:
     """Return True for "der kleinste Planet" where the largest is asked for."""
     low = masked.lower()
     return bool(
@@ -156,7 +156,7 @@ def is_opposite_abroad(masked: str, asked: Asked) -> bool:
     )
 
 
-def _is_stated(low: Sequence[str], pieces: Sequence[str], asked: Asked, sort: Sort) -> bool:
+def _is_stated(low: Sequence[str], pieces: Sequence[str], asked: QuestionWords, sort: Sort) -> bool:
     """Return True if the answer stands behind "is" or "by", or begins the clause."""
     i = low.index(ANSWER)
     before, after = list(low[:i]), list(low[i + 1 :])
@@ -216,7 +216,7 @@ def _is_stated(low: Sequence[str], pieces: Sequence[str], asked: Asked, sort: So
     return False
 
 
-def states_in_chinese(answer: str, texts: Sequence[str], asked: Asked) -> bool:
+def states_in_chinese(answer: str, texts: Sequence[str], asked: QuestionWords) -> bool:
     """Return True if a clause in Chinese or Japanese ends with a right answer or has it as its one name in Latin letters."""
     if not _EAST.search(answer) or len(answer) > 200 or asked.is_negated:
         return False

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from verigym.verifiers.math.units import Unit, unit_of
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 from verigym.verifiers.qa.digits import with_minus
 from verigym.verifiers.qa.normalise import plain
 from verigym.verifiers.qa.sentence_words import ANSWER, without_marks
@@ -97,7 +97,7 @@ def currencies_in(text: str) -> frozenset[str]:
     return frozenset(map(one_unit, words)) & frozenset(CURRENCIES.values())
 
 
-def money_words(asked: Asked, named: frozenset[str]) -> frozenset[str]:
+def money_words(asked: QuestionWords, named: frozenset[str]) -> frozenset[str]:
     """Return the words for money that may stand beside the number that a question wants.
 
     `named`: the currencies of the reference. Where neither it nor the question names one, any may
@@ -110,7 +110,7 @@ def money_words(asked: Asked, named: frozenset[str]) -> frozenset[str]:
     return frozenset(words | {f"{word}s" for word in words})
 
 
-def mark_amount(answer: str, aliases: Sequence[str], asked: Asked) -> str | None:
+def mark_amount(answer: str, aliases: Sequence[str], asked: QuestionWords) -> str | None:
     """Return `answer` with a mark for the one amount in it, if that is one of `aliases`; else None."""
     wanted = [found for found in map(_known_amount, aliases) if found]
     if not wanted:
@@ -136,7 +136,7 @@ def mark_amount(answer: str, aliases: Sequence[str], asked: Asked) -> str | None
 
 
 def mark_amounts(
-    answer: str, aliases: Sequence[str], asked: Asked, given: str, other: str
+    answer: str, aliases: Sequence[str], asked: QuestionWords, given: str, other: str
 ) -> str | None:
     """Return `answer` with `ANSWER` for each amount that is one of `aliases`, `given` for those whose number the
     question has, and `other` for the rest.
@@ -278,7 +278,7 @@ def _measure(phrase: str) -> Unit | None:
     return unit
 
 
-def _is_same(given: _Amount, wanted: _Amount, asked: Asked) -> bool:
+def _is_same(given: _Amount, wanted: _Amount, asked: QuestionWords) -> bool:
     """Return True if two amounts are equal, in the same unit or in one of the same dimension."""
     if wanted.unit:
         unit = given.unit

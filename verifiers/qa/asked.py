@@ -35,7 +35,7 @@ _MOST_WORDS = 60
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionWords:
     """The words that a question offers to replies: in order, as stems, and those in small letters."""
 
     row: tuple[str, ...]
@@ -55,7 +55,7 @@ class Asked:
 
 
 @lru_cache(maxsize=256)
-def read_question(prompt: str) -> Asked:
+def read_question(prompt: str) -> QuestionWords:
     """Read the sentences of a prompt that ask, or all of a short one, or its last line."""
     prompt = plain(prompt[:_MOST_PROMPT])
     asking = " ".join(
@@ -73,7 +73,7 @@ def read_question(prompt: str) -> Asked:
     stems = {stem(word) for word in known - TURNING - JOINING}
     first = {raw[0].lower()} if raw else set()
     counted = re.search(r"how (?:many|much) ((?:[^\W\d_]+ ?){1,3})", asking.lower())
-    return Asked(
+    return QuestionWords(
         row=row,
         stems=frozenset(stems),
         small=frozenset(piece for piece in raw if piece == piece.lower()) | first,
@@ -100,12 +100,12 @@ def _is_negated(asking: str) -> bool:
     return False
 
 
-def asks_whether(asked: Asked) -> bool:
+def asks_whether(asked: QuestionWords) -> bool:
     """Return True if a question wants yes or no: it begins with a verb and offers nothing else."""
     return bool(asked.row) and asked.row[0] in WHETHER and "or" not in asked.row
 
 
-def claims(words: Sequence[str], asked: Asked) -> bool:
+def claims(words: Sequence[str], asked: QuestionWords) -> bool:
     """Return True if a reply turns a question into a statement: "dogs can read books" for "Can dogs read?"."""
     if not asks_whether(asked):
         return False
@@ -118,7 +118,7 @@ def claims(words: Sequence[str], asked: Asked) -> bool:
 _PRONOUNS = frozenset("he she it they we you i there this that these those".split())  # noqa: SIM905
 
 
-def short_reply(words: Sequence[str], asked: Asked) -> bool | None:
+def short_reply(words: Sequence[str], asked: QuestionWords) -> bool | None:
     """Return the yes or no of a reply such as "He did not": a pronoun and the question's own verb; else None."""
     if not asks_whether(asked) or not 2 <= len(words) <= 3 or words[0] not in _PRONOUNS:
         return None
@@ -128,7 +128,7 @@ def short_reply(words: Sequence[str], asked: Asked) -> bool | None:
     return False if tuple(words[1:]) in ((verb, "not"), (f"{verb}nt",)) else None
 
 
-def asks_when(asked: Asked) -> bool:
+def asks_when(asked: QuestionWords) -> bool:
     """Return True if a question wants a year or a date."""
     return not {"when", "year", "date"}.isdisjoint(asked.row)
 
@@ -145,7 +145,7 @@ def _options(asking: str) -> frozenset[str]:
     return frozenset(word for word in words if not word.endswith(("er", "est"))) - FUNCTION
 
 
-def repeats_question(answer: str, asked: Asked) -> bool:
+def repeats_question(answer: str, asked: QuestionWords) -> bool:
     """Return True if a reply of several words is a part of the question."""
     words = tuple(
         piece.lower().replace("’", "'") for piece in PIECE.findall(plain(answer)) if is_word(piece)
@@ -153,6 +153,6 @@ def repeats_question(answer: str, asked: Asked) -> bool:
     return len(words) > 3 and stands_in(words, asked.row)
 
 
-def has_words(asked: Asked, words: Sequence[str]) -> bool:
+def has_words(asked: QuestionWords, words: Sequence[str]) -> bool:
     """Return True if the question has all of an answer's tokens."""
     return asked.tokens.issuperset(words)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from verigym.verifiers.qa.claim_values import is_range
-from verigym.verifiers.qa.claim_view import OTHER, Clause, View
+from verigym.verifiers.qa.claim_view import OTHER, ClaimClause, View
 from verigym.verifiers.qa.claim_words import (
     ADJOINING,
     BELONGING,
@@ -70,7 +70,7 @@ _WITH = frozenset(
 )
 
 
-def tells_another(view: View, clause: Clause) -> bool:
+def tells_another(view: View, clause: ClaimClause) -> bool:
     """Return True if a clause is about another deed; "open until @" is no other one than to close."""
     i = clause.pieces.index(ANSWER)
     lead, row = clause.low[:i], view.asked.row
@@ -85,7 +85,7 @@ def tells_another(view: View, clause: Clause) -> bool:
     )
 
 
-def is_another_relation(view: View, clause: Clause) -> bool:
+def is_another_relation(view: View, clause: ClaimClause) -> bool:
     """Return True for "@ was her daughter", where the mother is asked for."""
     asked = RELATIVES.intersection(view.asked.row)
     said = RELATIVES.intersection(clause.low)
@@ -102,7 +102,7 @@ def is_ranked(view: View, lead: Sequence[str]) -> bool:
     )
 
 
-def is_longer(view: View, clause: Clause, i: int) -> bool:
+def is_longer(view: View, clause: ClaimClause, i: int) -> bool:
     """Return True if the answer is a part of a longer name: "Leopold @", "@ Carver", "@-Müller"."""
     pieces = clause.pieces
     left, right = pieces[i - 1] if i else "", (*pieces[i + 1 :], "")[0]
@@ -133,7 +133,7 @@ def _is_mistitled(view: View, left: str) -> bool:
     )
 
 
-def is_aside(view: View, clause: Clause, i: int) -> bool:
+def is_aside(view: View, clause: ClaimClause, i: int) -> bool:
     """Return True if the clause speaks of something else that has to do with the answer: "the son of @", "than @"."""
     low = clause.low
     lead = [word for word in low[:i] if is_word(word) or word in (OTHER, GIVEN)]

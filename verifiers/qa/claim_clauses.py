@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from verigym.verifiers.qa.claim_view import OTHER, Clause, View, clause_of
+from verigym.verifiers.qa.claim_view import OTHER, ClaimClause, View, clause_of
 from verigym.verifiers.qa.claim_words import (
     ADJOINING,
     CONJOINING,
@@ -51,11 +51,11 @@ def sentences_in(text: str) -> list[str]:
     return [one.strip() for one in _SENTENCE.split(text) if one.strip()]
 
 
-def split_clauses(view: View, sentence: str) -> list[Clause]:
+def split_clauses(view: View, sentence: str) -> list[ClaimClause]:
     """Return the clauses of a sentence in their order; those in brackets come last."""
     behind = [a or b for a, b in _BRACKETS.findall(sentence)]
     sentence = _BRACKETS.sub(" ", sentence).rstrip(" .!")
-    found: list[Clause] = []
+    found: list[ClaimClause] = []
     mark = ""
     now: list[str] = []
 
@@ -120,7 +120,7 @@ def split_clauses(view: View, sentence: str) -> list[Clause]:
         ):  # "On Sundays it is open until @, later than ..."
             follows = follows and any(map(view.is_full, found[k + 1 :]))
         leading = leading and bool(opens or adverb) and follows
-        clauses.append(Clause(one.mark, one.pieces, one.low, is_lead=True) if leading else one)
+        clauses.append(ClaimClause(one.mark, one.pieces, one.low, is_lead=True) if leading else one)
     return clauses + [
         clause_of("(", _PIECE.findall(one))
         for one in behind

@@ -8,7 +8,7 @@ candidate, or asserts it of the answer, makes the reply unread, and so does a se
 from __future__ import annotations
 
 from verigym.verifiers.qa.claim_clauses import sentences_in, split_clauses
-from verigym.verifiers.qa.claim_view import Clause, View
+from verigym.verifiers.qa.claim_view import ClaimClause, View
 from verigym.verifiers.qa.claim_words import (
     CHOOSING,
     COPULAS,
@@ -41,7 +41,7 @@ def states_exception(view: View, masked: str) -> bool:
     return stated
 
 
-def _fits(view: View, clause: Clause, first: Clause) -> bool | None:
+def _fits(view: View, clause: ClaimClause, first: ClaimClause) -> bool | None:
     """Return True for a statement of the answer, False for anything against it, None for a remark."""
     low = clause.low
     denied = any(negates(word) and word not in _EXCEPTING for word in low)

@@ -15,7 +15,7 @@ from verigym.verifiers.qa.abroad_sentences import (
     states_in_chinese,
 )
 from verigym.verifiers.qa.amounts import converted, mark_amounts, measure_behind, units_asked
-from verigym.verifiers.qa.asked import Asked, asks_when
+from verigym.verifiers.qa.asked import QuestionWords, asks_when
 from verigym.verifiers.qa.claim_view import OTHER, Sort
 from verigym.verifiers.qa.claim_words import PEOPLE
 from verigym.verifiers.qa.claims import states_claim
@@ -48,7 +48,7 @@ _NOT_THAT = re.compile(
 _LONE = re.compile(r"\b(?:one|One)\b")
 
 
-def says(answer: str, texts: Sequence[str], asked: Asked, day_first: bool | None) -> bool:
+def says(answer: str, texts: Sequence[str], asked: QuestionWords, day_first: bool | None) -> bool:
     """Return True if a reply in sentences gives one of `texts` as its one answer."""
     if len(answer) > _MOST_CHARS:
         return False
@@ -91,7 +91,7 @@ def says(answer: str, texts: Sequence[str], asked: Asked, day_first: bool | None
     return _says_text(answer, texts, asked, words)
 
 
-def _states(masked: str, asked: Asked, sort: Sort, words: frozenset[str]) -> bool:
+def _states(masked: str, asked: QuestionWords, sort: Sort, words: frozenset[str]) -> bool:
     masked = _NOT_THAT.sub("", masked)
     if is_opposite_abroad(masked, asked):
         return False
@@ -102,7 +102,9 @@ def _states(masked: str, asked: Asked, sort: Sort, words: frozenset[str]) -> boo
     )
 
 
-def _says_text(answer: str, texts: Sequence[str], asked: Asked, words: frozenset[str]) -> bool:
+def _says_text(
+    answer: str, texts: Sequence[str], asked: QuestionWords, words: frozenset[str]
+) -> bool:
     aliases = [alias for text in texts for alias in spellings(text, asked)]
     aliases += [
         (*alias[:-1], f"{alias[-1]}{end}")
@@ -145,7 +147,7 @@ def _says_text(answer: str, texts: Sequence[str], asked: Asked, words: frozenset
 
 
 @lru_cache(maxsize=1024)
-def _surnames(name: str, asked: Asked) -> list[tuple[str, ...]]:
+def _surnames(name: str, asked: QuestionWords) -> list[tuple[str, ...]]:
     """The tokens of the surname of a person, alone and behind initials, unless the question has it."""
     *given, last = plain(name).split() or [""]
     if not is_surname(last, name) or last.lower() in asked.row:
@@ -166,7 +168,7 @@ def _masked(text: str, spans: Sequence[tuple[int, int, str]]) -> str | None:
 
 
 def _mark_dates(
-    answer: str, wanted: Sequence[tuple[int, ...]], asked: Asked, day_first: bool | None
+    answer: str, wanted: Sequence[tuple[int, ...]], asked: QuestionWords, day_first: bool | None
 ) -> str | None:
     text = with_english_dates(plain(answer))
     given = {day for _, _, day in dates_in(" ".join(asked.row), day_first, True)}
@@ -181,7 +183,7 @@ def _mark_dates(
     return _masked(text, spans)
 
 
-def _mark_moments(answer: str, wanted: Moment, asked: Asked) -> str | None:
+def _mark_moments(answer: str, wanted: Moment, asked: QuestionWords) -> str | None:
     given = {moment for _, _, moment in moments_in(" ".join(asked.row))} - {wanted}
     return _masked(
         plain(answer),
@@ -193,7 +195,7 @@ def _mark_moments(answer: str, wanted: Moment, asked: Asked) -> str | None:
     )
 
 
-def _mark_numbers(answer: str, wanted: AbstractSet[Decimal], asked: Asked) -> str | None:
+def _mark_numbers(answer: str, wanted: AbstractSet[Decimal], asked: QuestionWords) -> str | None:
     text = with_minus(plain(answer))
     given = {one.value for _, _, one in numbers_in(" ".join(asked.row)) if one}
     same = converted(text, wanted)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from verigym.verifiers.qa.claim_clauses import AGAINST
-from verigym.verifiers.qa.claim_view import OTHER, Clause, View
+from verigym.verifiers.qa.claim_view import OTHER, ClaimClause, View
 from verigym.verifiers.qa.claim_words import (
     ADJOINING,
     CONJOINING,
@@ -62,7 +62,7 @@ _BEATEN = frozenset(
 )
 
 
-def offers_rival(view: View, clause: Clause, stated: bool) -> bool:
+def offers_rival(view: View, clause: ClaimClause, stated: bool) -> bool:
     """Return True if a clause has another candidate of the question, and does not compare the answer with it."""
     low = clause.low
     at = next((k for k, word in enumerate(low) if word in view.rivals), -1)
@@ -98,7 +98,7 @@ _LINKING = frozenset(["actually", "really", "also", "just", "called", "named", "
 _DESCRIPTIVE = tuple("ed ing ly er ous ful ic al est able ible ive less y ent ant".split())  # noqa: SIM905
 
 
-def is_undoing(view: View, clause: Clause, is_next: bool) -> bool:
+def is_undoing(view: View, clause: ClaimClause, is_next: bool) -> bool:
     """Return True if a clause behind the answer says that it holds no more, is another thing, or goes on as a list."""
     words, text = clause.words, clause.text()
     if GOES_ON.search(text) or SCORE.match(text):
@@ -138,7 +138,7 @@ def is_undoing(view: View, clause: Clause, is_next: bool) -> bool:
     return is_other_name(view, clause) or is_elsewhere(view, clause.low)
 
 
-def is_other_name(view: View, clause: Clause) -> bool:
+def is_other_name(view: View, clause: ClaimClause) -> bool:
     """Return True for "known as Lyon", "formerly London", "which is London", "with London"."""
     words = [p for p in clause.pieces if is_word(p)]
     if view.sort == "value":
@@ -178,7 +178,7 @@ def is_elsewhere(view: View, low: Sequence[str]) -> bool:
     return False
 
 
-def _is_person_for_place(view: View, clause: Clause) -> bool:
+def _is_person_for_place(view: View, clause: ClaimClause) -> bool:
     if not asks_place(view.asked) or asks_person(view.asked) or "which" in clause.words:
         return False
     words = clause.words
@@ -189,7 +189,7 @@ def _is_person_for_place(view: View, clause: Clause) -> bool:
 
 
 def is_rival(
-    view: View, clause: Clause, is_core: bool, stated: bool, before: Sequence[Clause]
+    view: View, clause: ClaimClause, is_core: bool, stated: bool, before: Sequence[ClaimClause]
 ) -> bool:
     """Return True if a clause gives another candidate; `before` are the clauses of its sentence before it."""
     text = clause.text()
@@ -324,7 +324,9 @@ def is_rival(
     )
 
 
-def _is_listed(view: View, clause: Clause, stated: bool, before: Sequence[Clause]) -> bool:
+def _is_listed(
+    view: View, clause: ClaimClause, stated: bool, before: Sequence[ClaimClause]
+) -> bool:
     """Return True if a clause is a further member of a list that the answer begins: "@, helium", "@ and N wrote"."""
     if not stated or not before or clause.mark not in (",", "and", "&", "/", ";", "("):
         return False
@@ -371,7 +373,7 @@ def _is_listed(view: View, clause: Clause, stated: bool, before: Sequence[Clause
     return len(members) < 3 and strange and not describes and ends
 
 
-def _is_other_noun(view: View, clause: Clause) -> bool:
+def _is_other_noun(view: View, clause: ClaimClause) -> bool:
     """Return True for "the element with the number 1 is helium": a common noun as the answer."""
     low = clause.low
     k = max((k for k, word in enumerate(low) if word in COPULAS), default=-1)
@@ -387,11 +389,11 @@ def _is_other_noun(view: View, clause: Clause) -> bool:
     )
 
 
-def _subject_matches(view: View, clause: Clause) -> bool:
+def _subject_matches(view: View, clause: ClaimClause) -> bool:
     return view.has_name(clause) or not view.names or view.knows(clause.low[0])
 
 
-def _is_copular(view: View, clause: Clause) -> bool:
+def _is_copular(view: View, clause: ClaimClause) -> bool:
     """Return True for "it is Lyon", "that is called lyon", "the Lyon is it": another candidate with a pronoun and "is"."""
     low, pieces = list(clause.low), list(clause.pieces)
     if low[-2:] in (["is", "it"], ["it", "is"]) and len(low) < 7:
@@ -433,7 +435,7 @@ def _is_strange_noun(view: View, word: str) -> bool:
     )
 
 
-def _is_lone_noun(view: View, clause: Clause) -> bool:
+def _is_lone_noun(view: View, clause: ClaimClause) -> bool:
     """Return True for "oxygen" alone: a clause of one or two words in small letters that may be another candidate."""
     words = [word for word in clause.words if word not in ARTICLES]
     if not 0 < len(words) < 3 or view.is_full(clause) or clause.is_lead:
@@ -443,7 +445,7 @@ def _is_lone_noun(view: View, clause: Clause) -> bool:
     )
 
 
-def _is_rival_bare(view: View, clause: Clause, stated: bool) -> bool:
+def _is_rival_bare(view: View, clause: ClaimClause, stated: bool) -> bool:
     """Return True for ", London" and "(London)", but not for ", Spain" behind a city or "(JPY)"."""
     name = " ".join(p for p in clause.pieces if is_word(p) and p.lower() not in ARTICLES)
     has_the = clause.low[0] == "the"
@@ -458,7 +460,7 @@ def _is_rival_bare(view: View, clause: Clause, stated: bool) -> bool:
 
 
 def _is_rival_noun(
-    view: View, clause: Clause, is_core: bool, stated: bool, before: Sequence[Clause]
+    view: View, clause: ClaimClause, is_core: bool, stated: bool, before: Sequence[ClaimClause]
 ) -> bool:
     """Return True if a clause may give another common noun as the answer, by its place."""
     words = clause.words

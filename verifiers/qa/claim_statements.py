@@ -19,7 +19,7 @@ from verigym.verifiers.qa.claim_asides import (
 )
 from verigym.verifiers.qa.claim_rivals import LESSER, OUTDOING, is_elsewhere, is_other_name
 from verigym.verifiers.qa.claim_values import is_counted, is_range
-from verigym.verifiers.qa.claim_view import OTHER, Clause, View, clause_of
+from verigym.verifiers.qa.claim_view import OTHER, ClaimClause, View, clause_of
 from verigym.verifiers.qa.claim_words import (
     ADJOINING,
     BELONGING,
@@ -79,7 +79,7 @@ _ABROAD = frozenset("el la der die das le les il lo un une una ein eine von de".
 
 
 def judge_answer(
-    view: View, clause: Clause, is_core: bool, stated: bool, before: Sequence[Clause]
+    view: View, clause: ClaimClause, is_core: bool, stated: bool, before: Sequence[ClaimClause]
 ) -> str:
     """Return the kind of a clause that has the right answer: `statement`, `told`, `rival`, `refusal` or `remark`."""
     i = clause.pieces.index(ANSWER)
@@ -193,7 +193,7 @@ def _owns(view: View, lead: Sequence[str], rest: Sequence[str]) -> bool:
     return any(view.knows(thing) or thing in BELONGING | THINGS for thing in things)
 
 
-def _fits(view: View, clause: Clause, i: int) -> bool:
+def _fits(view: View, clause: ClaimClause, i: int) -> bool:
     """Return True if no other candidate stands before the answer, and no word takes the place of the question's."""
     if view.sort == "value":
         if OTHER in clause.pieces[:i] and not is_range(view, clause, i):
@@ -239,14 +239,18 @@ def _fits(view: View, clause: Clause, i: int) -> bool:
     return not view.is_swapped(clause.low if is_subject else lead)
 
 
-def _is_joined(view: View, clause: Clause, i: int) -> bool:
+def _is_joined(view: View, clause: ClaimClause, i: int) -> bool:
     """Return True for "@ with London", "@ with oxygen": a second candidate and nothing more."""
     rest = [piece for piece in clause.pieces[i + 2 :] if is_word(piece)]
     return all(piece[:1].isupper() for piece in rest) or (view.sort == "noun" and len(rest) < 3)
 
 
 def _is_subject(
-    view: View, clause: Clause, rest: Sequence[str], is_full: bool, before: Sequence[Clause]
+    view: View,
+    clause: ClaimClause,
+    rest: Sequence[str],
+    is_full: bool,
+    before: Sequence[ClaimClause],
 ) -> bool:
     words = [word for word in rest if is_word(word) or word in (OTHER, GIVEN)]
     if view.sort == "value" and not is_counted(view, clause):
@@ -313,7 +317,7 @@ def _is_subject(
     return share > 0.5 or (known and share > 0) or (referred and share > 0)
 
 
-def _is_complement(view: View, clause: Clause, i: int, is_full: bool) -> bool:
+def _is_complement(view: View, clause: ClaimClause, i: int, is_full: bool) -> bool:
     if view.sort == "value" and not is_counted(view, clause):
         return False
     lead = [word for word in clause.low[:i] if is_word(word)]
@@ -379,7 +383,7 @@ def _is_complement(view: View, clause: Clause, i: int, is_full: bool) -> bool:
     return linked and (share > 0.5 or known)
 
 
-def _is_told(view: View, clause: Clause, words: Sequence[str]) -> bool:
+def _is_told(view: View, clause: ClaimClause, words: Sequence[str]) -> bool:
     """Return True if a whole sentence in other words than the question's says something of the answer and of nobody else."""
     if view.is_choice or len(words) < 3 or not _ABROAD.isdisjoint(words):
         return False

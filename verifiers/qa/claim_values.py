@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verigym.verifiers.qa.claim_view import OTHER, Clause, View
+from verigym.verifiers.qa.claim_view import OTHER, ClaimClause, View
 from verigym.verifiers.qa.claim_words import (
     ADJOINING,
 )
@@ -23,7 +23,7 @@ _BOUNDING = frozenset(
 )
 
 
-def is_range(view: View, clause: Clause, i: int) -> bool:
+def is_range(view: View, clause: ClaimClause, i: int) -> bool:
     """Return True for "from 1939 to @", where the end is asked for."""
     ends = {
         "end",
@@ -45,7 +45,7 @@ def is_range(view: View, clause: Clause, i: int) -> bool:
     )
 
 
-def is_counted(view: View, clause: Clause) -> bool:
+def is_counted(view: View, clause: ClaimClause) -> bool:
     """Return True unless the number counts something else than is asked: "42 dogs"."""
     i = clause.pieces.index(ANSWER)
     bare = len(clause.words) < 4 and not view.is_full(clause)

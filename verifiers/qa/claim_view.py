@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 from verigym.verifiers.qa.claim_words import (
     ADJOINING,
     BESIDE,
@@ -75,7 +75,7 @@ _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".spl
 
 
 @dataclass(frozen=True)
-class Clause:
+class ClaimClause:
     """The pieces of a clause, in the letters of the reply and in small ones, and the mark or word before it."""
 
     mark: str
@@ -100,7 +100,7 @@ _MORE = frozenset(["more", "less", "fewer"])
 class View:
     """A question and its right answer, as the clauses of a reply are compared with them."""
 
-    def __init__(self, asked: Asked, sort: Sort, answer: frozenset[str]) -> None:
+    def __init__(self, asked: QuestionWords, sort: Sort, answer: frozenset[str]) -> None:
         self.asked = asked
         self.sort = sort
         self.answer = answer
@@ -186,7 +186,7 @@ class View:
         ]
         return len(hits) / len(self.content)
 
-    def has_name(self, clause: Clause) -> bool:
+    def has_name(self, clause: ClaimClause) -> bool:
         """Return True if a clause has a name, or a number, of the question."""
         return any(
             word in self.names
@@ -200,11 +200,11 @@ class View:
             for word in clause.low
         )
 
-    def is_full(self, clause: Clause) -> bool:
+    def is_full(self, clause: ClaimClause) -> bool:
         """Return True if a clause has a verb, so that it is no further member of a list."""
         return any(acts(word) for word in clause.low if word != "son")  # a verb in Spanish alone
 
-    def denies(self, clause: Clause) -> bool:
+    def denies(self, clause: ClaimClause) -> bool:
         """Return True if a clause has a denial that the question does not have."""
         return any(
             (word in DENIALS or DENYING.search(word)) and word not in self.asked.row
@@ -215,7 +215,7 @@ class View:
         """Return True if the question has all words of a phrase."""
         return all(word in self.asked.row for word in text.lower().replace("’", "'").split())
 
-    def is_strange(self, piece: str, k: int, clause: Clause) -> bool:
+    def is_strange(self, piece: str, k: int, clause: ClaimClause) -> bool:
         """Return True if a piece is a part of a name that neither the question nor the language explains."""
         low = piece.lower().replace("’", "'").removesuffix("'s").rstrip("'")
         if low in self.rivals and piece != ANSWER:
@@ -256,7 +256,7 @@ class View:
                 return False
         return True
 
-    def _is_fuller(self, clause: Clause, k: int) -> bool:
+    def _is_fuller(self, clause: ClaimClause, k: int) -> bool:
         """Return True for the "Dawson" of "Jack Dawson", where the question has Jack alone."""
         pieces = clause.pieces
         if self.is_choice or ANSWER in pieces[max(0, k - 2) : k + 2]:
@@ -264,11 +264,13 @@ class View:
         before = pieces[k - 1].lower() if k and pieces[k - 1][:1].isupper() else ""
         return before in self.lone
 
-    def strangers_low(self, clause: Clause) -> frozenset[str]:
+    def strangers_low(self, clause: ClaimClause) -> frozenset[str]:
         """Return the strange names of a clause in small letters."""
         return frozenset(name.lower() for name in self.strangers(clause))
 
-    def strangers(self, clause: Clause, end: int | None = None, stop: bool = False) -> list[str]:
+    def strangers(
+        self, clause: ClaimClause, end: int | None = None, stop: bool = False
+    ) -> list[str]:
         """Return the strange names of a clause, up to piece `end`; with `stop`, those before the first preposition
         but "of"."""
         found = []
@@ -283,7 +285,7 @@ class View:
             found.append(piece)
         return found
 
-    def _describes(self, clause: Clause, k: int) -> bool:
+    def _describes(self, clause: ClaimClause, k: int) -> bool:
         """Return True for "the Beatles drummer @": a name before small letters that lead to the answer."""
         pieces = clause.pieces
         if ANSWER not in pieces[k:]:
@@ -326,7 +328,7 @@ class View:
             )
         )
 
-    def is_other_number(self, clause: Clause) -> bool:
+    def is_other_number(self, clause: ClaimClause) -> bool:
         """Return True if the question has a number or a day, and the clause another one in place of it."""
         days = {word.rstrip("s") for word in self.asked.row} & _DAYS
         named = {word.rstrip("s") for word in clause.low} & _DAYS
@@ -383,7 +385,7 @@ class View:
                     return True
         return False
 
-    def says_all(self, clause: Clause) -> bool:
+    def says_all(self, clause: ClaimClause) -> bool:
         """Return True if a clause says of a strange name nothing but words of the question: "Lyon is the capital"."""
         plain = [
             w
@@ -425,7 +427,7 @@ class View:
         return False
 
 
-def _offered(asked: Asked) -> frozenset[str]:
+def _offered(asked: QuestionWords) -> frozenset[str]:
     """The candidates that a question offers: "the Nile or the Amazon", "between France and Brazil"."""
     row = [word for word in asked.row if word not in ARTICLES]
     beside = {
@@ -444,6 +446,8 @@ def _offered(asked: Asked) -> frozenset[str]:
     return names if len(names) > 1 else offered
 
 
-def clause_of(mark: str, pieces: Sequence[str]) -> Clause:
+def clause_of(mark: str, pieces: Sequence[str]) -> ClaimClause:
     """Return a clause of `pieces`, behind a mark or word."""
-    return Clause(mark, tuple(pieces), tuple(piece.lower().replace("’", "'") for piece in pieces))
+    return ClaimClause(
+        mark, tuple(pieces), tuple(piece.lower().replace("’", "'") for piece in pieces)
+    )

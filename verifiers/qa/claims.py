@@ -23,12 +23,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 from verigym.verifiers.qa.claim_clauses import AGAINST, sentences_in, split_clauses
 from verigym.verifiers.qa.claim_exceptions import states_exception
 from verigym.verifiers.qa.claim_rivals import is_elsewhere, is_rival, is_undoing, offers_rival
 from verigym.verifiers.qa.claim_statements import judge_answer
-from verigym.verifiers.qa.claim_view import OTHER, Clause, Sort, View, clause_of
+from verigym.verifiers.qa.claim_view import OTHER, ClaimClause, Sort, View, clause_of
 from verigym.verifiers.qa.claim_words import (
     ADJOINING,
     CHOOSING,
@@ -53,7 +53,7 @@ from verigym.verifiers.qa.sentence_words import (
 _MOST_WORDS = 150
 
 
-def states_claim(masked: str, asked: Asked, sort: Sort, answer: frozenset[str]) -> bool:
+def states_claim(masked: str, asked: QuestionWords, sort: Sort, answer: frozenset[str]) -> bool:
     """Return True if a reply, with `ANSWER` for the right answer, gives that and no other.
 
     `OTHER` and `GIVEN` stand for other values if `sort` is "value". `answer`: the words of the right answers.
@@ -67,7 +67,7 @@ def states_claim(masked: str, asked: Asked, sort: Sort, answer: frozenset[str]) 
     return _reads(View(asked, sort, answer), sentences_in(masked))
 
 
-def _lists_candidates(masked: str, asked: Asked) -> bool:
+def _lists_candidates(masked: str, asked: QuestionWords) -> bool:
     """Return True if the answer stands bare in a list with other bare words or values ("7, Z99, 77")."""
     pieces = [piece.strip(" .!*()").split() for piece in re.split(r"[,;|/\n]", masked)]
     at = next((k for k, piece in enumerate(pieces) if piece == [ANSWER]), None)
@@ -86,7 +86,7 @@ def _lists_candidates(masked: str, asked: Asked) -> bool:
 def _reads(view: View, sentences: Sequence[str]) -> bool:
     """Return True if the sentences state the answer, and nothing refuses it."""
     stated = rival = sure = False
-    others: list[Clause] = []
+    others: list[ClaimClause] = []
     for sentence in sentences:
         if sentence.endswith("?"):
             if ANSWER in sentence or stated:
@@ -118,7 +118,7 @@ def _reads(view: View, sentences: Sequence[str]) -> bool:
     return sure or (stated and not any(_may_answer(view, one) for one in others))
 
 
-def _may_answer(view: View, clause: Clause) -> bool:
+def _may_answer(view: View, clause: ClaimClause) -> bool:
     """Return True if a clause may give another candidate beside an answer that repeats no word of the question."""
     if clause.mark in AGAINST or not clause.words:
         return False
@@ -132,7 +132,7 @@ def _may_answer(view: View, clause: Clause) -> bool:
     return not (COPULAS | {"by"}).isdisjoint(low) or bool(view.strangers(clause, None, stop=True))
 
 
-def _rejoin(view: View, clauses: list[Clause], core: int) -> list[Clause]:
+def _rejoin(view: View, clauses: list[ClaimClause], core: int) -> list[ClaimClause]:
     """Return the clauses with "The Eiffel Tower, built for a fair, was finished in 1889" as one statement and a remark."""
     if not clauses or view.is_full(clauses[core]):
         return clauses
@@ -151,14 +151,14 @@ def _rejoin(view: View, clauses: list[Clause], core: int) -> list[Clause]:
     return clauses
 
 
-def _is_description(clause: Clause) -> bool:
+def _is_description(clause: ClaimClause) -> bool:
     """Return True for "Omar's sister" and "the first president", in front of a name between commas."""
     return clause.low[0] in ARTICLES | {"his", "her", "their", "its"} or any(
         word.endswith(("'s", "s'")) for word in clause.low
     )
 
 
-def _is_passed(view: View, clause: Clause) -> bool:
+def _is_passed(view: View, clause: ClaimClause) -> bool:
     """Return True for "Many say Sydney" and "It is not Sydney", behind which the statement follows."""
     if ANSWER in clause.pieces:
         return False
@@ -195,7 +195,9 @@ def _of_answer(sentence: str) -> str:
     return _CONTRAST.sub("", sentence) if " not " in sentence else sentence
 
 
-def _kind(view: View, clause: Clause, is_core: bool, stated: bool, before: Sequence[Clause]) -> str:
+def _kind(
+    view: View, clause: ClaimClause, is_core: bool, stated: bool, before: Sequence[ClaimClause]
+) -> str:
     text = clause.text()
     has_answer = ANSWER in clause.pieces
     if view.is_choice and offers_rival(view, clause, stated):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 
 _DEEDS = tuple(
     frozenset(row.split())
@@ -84,12 +84,12 @@ def deeds_in(words: Iterable[str]) -> frozenset[int]:
 
 
 @lru_cache(maxsize=256)
-def _deeds_asked(asked: Asked) -> frozenset[int]:
+def _deeds_asked(asked: QuestionWords) -> frozenset[int]:
     priced = ("sold", "bought") if "much" in asked.row else ()
     return deeds_in((*asked.row, *priced))
 
 
-def is_converse(lead: Sequence[str], asked: Asked) -> bool:
+def is_converse(lead: Sequence[str], asked: QuestionWords) -> bool:
     """Return True for "Paul sold it to @", where the one who bought it is asked for: the same deed from its other side."""
     joint = next((word for word in reversed(lead) if word in ("to", "from")), "")
     wanted, said = _deeds_asked(asked), deeds_in(lead)
@@ -100,7 +100,7 @@ def is_converse(lead: Sequence[str], asked: Asked) -> bool:
     )
 
 
-def tells_another_deed(words: Iterable[str], asked: Asked) -> bool:
+def tells_another_deed(words: Iterable[str], asked: QuestionWords) -> bool:
     """Return True if the question asks for a deed, and a clause tells of others alone: "it was built in @" for a sinking."""
     wanted = _deeds_asked(asked)
     said = deeds_in(words) if wanted else frozenset()

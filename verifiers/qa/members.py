@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 from verigym.verifiers.qa.normalise import plain
 from verigym.verifiers.qa.values import words_value
 
@@ -57,7 +57,7 @@ _CENSUS = re.compile(
 
 
 @lru_cache(maxsize=1024)
-def members(alias: str, asked: Asked) -> tuple[str, ...]:
+def members(alias: str, asked: QuestionWords) -> tuple[str, ...]:
     """Return the members of a text that is a list; none if it is one name, as "Crosby, Stills and Nash" or "Romeo
     and Juliet"."""
     parts = [part.strip() for part in _BETWEEN.split(plain(alias).strip(" .")) if part.strip()]
@@ -106,7 +106,7 @@ def split_items(text: str) -> list[str]:
     return [part for part in _BETWEEN.split(without_item_marks(text)) if part.strip(" .\n")]
 
 
-def without_tale(answer: str, asked: Asked) -> str:
+def without_tale(answer: str, asked: QuestionWords) -> str:
     """A reply that counts, without what it counts ("two moons: Phobos and Deimos") and without the year of a deed.
 
     The names must be as many as the number says.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations, product
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 from verigym.verifiers.qa.exonyms import names_abroad
 from verigym.verifiers.qa.members import members, wants_order
 from verigym.verifiers.qa.normalise import known_tokens, plain
@@ -114,7 +114,7 @@ _LAST_FIRST = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 
 
 @lru_cache(maxsize=2048)
-def spellings(alias: str, asked: Asked) -> tuple[tuple[str, ...], ...]:
+def spellings(alias: str, asked: QuestionWords) -> tuple[tuple[str, ...], ...]:
     """Return the tokens of a right answer, and those of its other spellings."""
     texts = {alias}
     if not _FIRMS.isdisjoint(asked.row) and alias[:1].isupper():
@@ -168,7 +168,7 @@ def _across(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [one for one in found if one != tokens]
 
 
-def _orders(alias: str, asked: Asked) -> set[str]:
+def _orders(alias: str, asked: QuestionWords) -> set[str]:
     """A list of two or three as one text, in every order, and with the short names of two countries."""
     parts = members(alias, asked)
     if not 1 < len(parts) < 4 or wants_order(" ".join(asked.row)):
@@ -201,7 +201,7 @@ def _numerals(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
     return found
 
 
-def _with_kinds(tokens: tuple[str, ...], asked: Asked) -> list[tuple[str, ...]]:
+def _with_kinds(tokens: tuple[str, ...], asked: QuestionWords) -> list[tuple[str, ...]]:
     """ "danube river", "river danube" and "danube", where the question asks for a river."""
     found: list[tuple[str, ...]] = []
     if len(tokens) > 1 and tokens[0] in asked.kinds and len("".join(tokens[1:])) > 2:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 
 NATIONS = frozenset(
     """
@@ -178,12 +178,12 @@ def with_demonyms(reply: str, texts: Sequence[str]) -> str:
     return reply
 
 
-def asks_place(asked: Asked) -> bool:
+def asks_place(asked: QuestionWords) -> bool:
     """Return True if a question may want a place."""
     return not _PLACE_WORDS.isdisjoint(asked.row)
 
 
-def asks_person(asked: Asked) -> bool:
+def asks_person(asked: QuestionWords) -> bool:
     """Return True if a question may want a person."""
     return not _PERSON_WORDS.isdisjoint(asked.row)
 
@@ -193,7 +193,7 @@ def is_large(name: str) -> bool:
     return name.lower() in _COUNTRIES or name.lower() in _CONTINENTS
 
 
-def is_beside(name: str, has_the: bool, asked: Asked, answer: frozenset[str]) -> bool:
+def is_beside(name: str, has_the: bool, asked: QuestionWords, answer: frozenset[str]) -> bool:
     """Return True if a place beside the answer can be no second candidate and is at odds with nothing in the question.
 
     `answer`: the words of the right answers.
@@ -221,7 +221,7 @@ def is_beside(name: str, has_the: bool, asked: Asked, answer: frozenset[str]) ->
     return not asks_place(asked) and not words & asked.capital
 
 
-def is_at_odds(name: str, asked: Asked, answer: frozenset[str]) -> bool:
+def is_at_odds(name: str, asked: QuestionWords, answer: frozenset[str]) -> bool:
     """Return True if a place beside the answer is a country or state that the question or the answer rules out."""
     if name in asked.row or name in answer:
         return False
@@ -236,7 +236,7 @@ def is_at_odds(name: str, asked: Asked, answer: frozenset[str]) -> bool:
     )
 
 
-def _is_agreed(country: str, asked: Asked) -> bool:
+def _is_agreed(country: str, asked: QuestionWords) -> bool:
     """Return True if a country is not asked for, and is the one that the question names, if it names one."""
     if "country" in asked.row or "countries" in asked.row or "nation" in asked.row:
         return False
@@ -247,13 +247,13 @@ def _is_agreed(country: str, asked: Asked) -> bool:
 
 
 @lru_cache(maxsize=256)
-def countries_in(asked: Asked) -> frozenset[str]:
+def countries_in(asked: QuestionWords) -> frozenset[str]:
     """Return the countries that a question names, by name or as an adjective; both names of one."""
     named = _countries(asked)
     return named | {other for other, name in _ALIKE.items() if name in named and len(other) > 3}
 
 
-def _countries(asked: Asked) -> frozenset[str]:
+def _countries(asked: QuestionWords) -> frozenset[str]:
     """The countries that a question names, by name or as an adjective."""
     text = f" {' '.join(asked.row)} "
     found = {name for name in _COUNTRIES if f" {name} " in text} - {"us"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 from verigym.verifiers.qa.deeds import deeds_in
 from verigym.verifiers.qa.sentence_words import ANSWER, ARTICLES, PIECE, VERBS, acts, forms_of, stem
 
@@ -10,7 +10,7 @@ _JOINTS = frozenset("by of from to with for against after before".split())  # no
 _OBJECTS = frozenset("has have had".split())  # noqa: SIM905
 
 
-def has_role(lead: str, asked: Asked) -> bool:
+def has_role(lead: str, asked: QuestionWords) -> bool:
     """Return True unless the answer has the other role of the question's verb: who succeeded, not who was succeeded."""
     row = asked.row
     if row[:1] not in (("who",), ("which",), ("what",)):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from verigym.verifiers.qa.asked import Asked, asks_when, asks_whether
+from verigym.verifiers.qa.asked import QuestionWords, asks_when, asks_whether
 from verigym.verifiers.qa.claim_asides import (
     is_another_relation,
     is_longer,
@@ -22,7 +22,7 @@ from verigym.verifiers.qa.claim_asides import (
 )
 from verigym.verifiers.qa.claim_clauses import sentences_in, split_clauses
 from verigym.verifiers.qa.claim_rivals import is_elsewhere, is_rival, is_undoing
-from verigym.verifiers.qa.claim_view import OTHER, Clause, Sort, View
+from verigym.verifiers.qa.claim_view import OTHER, ClaimClause, Sort, View
 from verigym.verifiers.qa.claim_words import (
     ADJOINING,
     BELONGING,
@@ -99,7 +99,7 @@ _BESIDE_MAKING = frozenset(
 """Verbs for acts of somebody upon a thing that another one made."""
 
 
-def is_sole(masked: str, asked: Asked, sort: Sort, answer: frozenset[str]) -> bool:
+def is_sole(masked: str, asked: QuestionWords, sort: Sort, answer: frozenset[str]) -> bool:
     """Return True if the right answer, `ANSWER` in `masked`, is the only candidate of a reply that speaks of what is asked."""
     if asked.is_negated or asks_whether(asked) or len(asked.row) < 3:
         return False
@@ -143,7 +143,7 @@ _SECOND = re.compile(
 )
 
 
-def _refuses(view: View, clause: Clause) -> bool:
+def _refuses(view: View, clause: ClaimClause) -> bool:
     """Return True if a clause has another candidate, or a word that denies, adds or takes back."""
     if view.denies(clause) or OTHER in clause.pieces:
         return True
@@ -174,7 +174,7 @@ def _refuses(view: View, clause: Clause) -> bool:
     )
 
 
-def _is_circumstance(view: View, clause: Clause) -> bool:
+def _is_circumstance(view: View, clause: ClaimClause) -> bool:
     """Return True for ", drawing on poems by Eliot" and ", after a war": a clause behind the answer that says how or when."""
     first = clause.low[0]
     return (
@@ -189,7 +189,7 @@ def _is_circumstance(view: View, clause: Clause) -> bool:
     )
 
 
-def _gives(view: View, clause: Clause) -> bool:
+def _gives(view: View, clause: ClaimClause) -> bool:
     """Return True if the answer stands in a clause as what is asked for, and not beside it."""
     i = clause.pieces.index(ANSWER)
     before = next((word for word in reversed(clause.low[:i]) if word not in ARTICLES), "")
@@ -233,7 +233,7 @@ def _gives(view: View, clause: Clause) -> bool:
     )
 
 
-def _is_made_by(view: View, clause: Clause, i: int) -> bool:
+def _is_made_by(view: View, clause: ClaimClause, i: int) -> bool:
     """Return True for "the concertos were composed by @", in a word of the question."""
     if i < 2 or clause.low[i - 1] not in ("by", "of"):
         return False
@@ -248,7 +248,7 @@ def _other_words(view: View) -> frozenset[str]:
     )
 
 
-def _tells_another(view: View, clause: Clause) -> bool:
+def _tells_another(view: View, clause: ClaimClause) -> bool:
     """Return True if a clause tells of another deed, and not in a word for the one that is asked for."""
     own = _other_words(view)
     said = deeds_in(word for word in clause.low if word not in own)
@@ -256,7 +256,7 @@ def _tells_another(view: View, clause: Clause) -> bool:
     return bool(said) and bool(asked) and said.isdisjoint(asked)
 
 
-def _speaks_of_asked(view: View, clauses: list[Clause]) -> bool:
+def _speaks_of_asked(view: View, clauses: list[ClaimClause]) -> bool:
     own = next(one for one in clauses if ANSWER in one.pieces)
     words = [
         word.removesuffix("'s").removesuffix("’s") for word in own.words if word not in ADJOINING

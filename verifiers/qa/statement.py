@@ -23,7 +23,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 from verigym.verifiers.qa.deeds import tells_another_deed
 from verigym.verifiers.qa.places import asks_place
 from verigym.verifiers.qa.sentence_words import (
@@ -65,7 +65,7 @@ _COUNTED = re.compile(
 )
 
 
-def counts_something(masked: str, asked: Asked) -> str:
+def counts_something(masked: str, asked: QuestionWords) -> str:
     """Return `masked` without the counted noun ("@ people"), if it is plural and the question names none."""
     match = _COUNTED.search(masked)
     if match and match[1].lower() in _INHABITANTS and asked.counted & set(map(stem, _INHABITANTS)):
@@ -78,7 +78,10 @@ def counts_something(masked: str, asked: Asked) -> str:
 
 
 def states(
-    masked: str, asked: Asked, answer_is_asked: bool = False, extra: frozenset[str] = frozenset()
+    masked: str,
+    asked: QuestionWords,
+    answer_is_asked: bool = False,
+    extra: frozenset[str] = frozenset(),
 ) -> bool:
     """Return True if the reply, with `ANSWER` for its answer, states that and nothing beside it.
 
@@ -102,7 +105,7 @@ def states(
     return "remark" not in kinds[: kinds.index("answer")]
 
 
-def _without_rivals(pieces: list[str], asked: Asked) -> list[str]:
+def _without_rivals(pieces: list[str], asked: QuestionWords) -> list[str]:
     """A sentence without "than ...", where that has only other candidates: "@ is older than Ben"."""
     at = pieces.index("than")
     while pieces and pieces[-1] in (".", "!"):
@@ -127,7 +130,7 @@ def _without_rivals(pieces: list[str], asked: Asked) -> list[str]:
 
 class _Sentence:
     def __init__(
-        self, pieces: list[str], asked: Asked, answer_is_asked: bool, extra: frozenset[str]
+        self, pieces: list[str], asked: QuestionWords, answer_is_asked: bool, extra: frozenset[str]
     ) -> None:
         while pieces and pieces[-1] in (".", "!", ":", ";", ","):
             pieces.pop()

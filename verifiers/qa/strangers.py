@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.asked import QuestionWords
 from verigym.verifiers.qa.normalise import tokens
 
 _NAME = r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
@@ -70,7 +70,7 @@ _OPENERS = frozenset(
 )
 
 
-def has_stranger(answer: str, asked: Asked) -> bool:
+def has_stranger(answer: str, asked: QuestionWords) -> bool:
     """Return True if a name that the question does not have stands in a row with the rest of the reply."""
     for found in (_FIRST.match(answer), _LAST.search(answer)):
         if found is not None:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from verigym.verifiers.qa.abroad import with_english_verdict, yes_or_no_abroad
-from verigym.verifiers.qa.asked import Asked, asks_whether, claims, short_reply
+from verigym.verifiers.qa.asked import QuestionWords, asks_whether, claims, short_reply
 from verigym.verifiers.qa.claim_clauses import sentences_in, split_clauses
-from verigym.verifiers.qa.claim_view import Clause, View
+from verigym.verifiers.qa.claim_view import ClaimClause, View
 from verigym.verifiers.qa.claim_words import DOUBTING, REFERRING
 from verigym.verifiers.qa.normalise import plain, tokens
 from verigym.verifiers.qa.sentence_words import DENYING, FUNCTION, SAYS, negates, stem
@@ -36,7 +36,7 @@ _MOST_CHARS = 400
 _PRONOUNS = (["it"], ["they"], ["he"], ["she"])
 
 
-def yes_or_no(asked: Asked, answer: str, words: Sequence[str]) -> bool | None:
+def yes_or_no(asked: QuestionWords, answer: str, words: Sequence[str]) -> bool | None:
     """Read a reply to a yes/no question; None if it says both or neither."""
     if (said := yes_or_no_abroad(answer)) is not None or (
         said := short_reply(words, asked)
@@ -54,7 +54,7 @@ def yes_or_no(asked: Asked, answer: str, words: Sequence[str]) -> bool | None:
     return None if value is False and claims(words, asked) else value
 
 
-def _repeated(words: Sequence[str], asked: Asked) -> bool | None:
+def _repeated(words: Sequence[str], asked: QuestionWords) -> bool | None:
     """The yes or no of "They cannot fly." or "It is larger.": a pronoun, and words of the question or a denial."""
     if (
         not asks_whether(asked)
@@ -119,7 +119,7 @@ _AUXILIARIES = frozenset(
 )
 
 
-def told_verdict(asked: Asked, answer: str) -> bool | None:
+def told_verdict(asked: QuestionWords, answer: str) -> bool | None:
     """Return the yes or no of a reply in sentences, by its first word or else by its first clause on the matter.
 
     None if a later clause on the matter says the contrary, or anything is taken back or doubted.
@@ -165,7 +165,7 @@ def told_verdict(asked: Asked, answer: str) -> bool | None:
 class Matter:
     """The subject of a yes/no question, to tell which clauses of a reply assert or deny it."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: QuestionWords) -> None:
         self.asked = asked
         self.view = View(asked, "name", frozenset())
         self.content = list(
@@ -175,7 +175,7 @@ class Matter:
         )
         self.first = next((word for word in asked.row if word in asked.capital), "")
 
-    def clauses(self, text: str) -> list[Clause]:
+    def clauses(self, text: str) -> list[ClaimClause]:
         return [
             clause
             for sentence in sentences_in(text)
@@ -183,7 +183,7 @@ class Matter:
             if clause.mark != "("
         ]
 
-    def claims(self, clause: Clause) -> bool | None:
+    def claims(self, clause: ClaimClause) -> bool | None:
         """Return True if a clause asserts what is asked, False if it denies it, None if it does neither."""
         words = clause.words
         denied = any(
@@ -233,13 +233,13 @@ class Matter:
             return None
         return not denied
 
-    def is_of_another(self, clause: Clause) -> bool:
+    def is_of_another(self, clause: ClaimClause) -> bool:
         """Return True if a clause speaks of something that the question does not name: "Lyon is"."""
         return bool(self.view.strangers(clause)) or any(
             w.isdigit() and w not in self.asked.row for w in clause.words
         )
 
-    def is_rival(self, clause: Clause) -> bool:
+    def is_rival(self, clause: ClaimClause) -> bool:
         """Return True for "Lyon is", "Lyon is the capital": another thing is what the question asks of this one."""
         plain_words = [w for p, w in zip(clause.pieces, clause.low, strict=True) if p.islower()]
         said = [w for w in plain_words if w not in FUNCTION]
@@ -251,7 +251,7 @@ class Matter:
             and clause.words[1] in _AUXILIARIES
         )
 
-    def is_limit(self, clause: Clause) -> bool:
+    def is_limit(self, clause: ClaimClause) -> bool:
         """Return True for "but not really"."""
         return any(map(negates, (*clause.words, clause.mark))) and all(
             w in FUNCTION or w.endswith("ly") or negates(w) or w in ("but", "quite")

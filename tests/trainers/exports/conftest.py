@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import task_rows
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "verigym-peers"
@@ -56,7 +56,7 @@ def played():
         """Return replies by first observation, and for each task its observations, reward and digest."""
         replies, wanted = {}, []
         for i, row in enumerate(task_rows(*envs, n=n, **more)):
-            play = Play()
+            play = EpisodePlayer()
             shown, info = play.start(row)
             said = replies.setdefault(shown, [])
             seen = [shown]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import task_rows
 
 pytestmark = pytest.mark.slow
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 def test_a_fault_is_an_error_and_sessions_end(peer):
     (row,) = task_rows("math/counting", n=1)
-    play = Play()
+    play = EpisodePlayer()
     play.start(row)
     found = peer("nemo", "with_nemo.py", given=[{"row": row, "actions": [play.env.oracle()]}])
     errors = found["errors"]

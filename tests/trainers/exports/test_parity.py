@@ -11,7 +11,7 @@ from verigym.envs.tools.mcp_server import HasTools, serve
 from verigym.question import Question
 from verigym.server.process import ServerProcess
 from verigym.trainers.exports.jsonl import grade_lines
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import grade, row_of, start, task_rows
 from verigym.trainers.exports.trl import ActEnvironment, verigym_reward
 
@@ -72,7 +72,7 @@ def total(wanted):
 @FAMILIES
 def test_interactive_exports_in_this_process(env_id, wrong):
     row, actions, wanted, _ = trace(env_id, wrong)
-    play = Play()
+    play = EpisodePlayer()
     first, _ = play.start(row)
     steps = []
     for action in actions:

@@ -3,14 +3,14 @@
 import pytest
 
 from verigym.errors import RequestError
-from verigym.trainers.exports.play import FAULTED, Play
+from verigym.trainers.exports.play import FAULTED, EpisodePlayer
 from verigym.trainers.exports.rows import task_rows
 from verigym.verdict import Status, fault
 
 
 def test_a_play_is_the_environments_own():
     (row,) = task_rows("games/keydoor", n=1, difficulty="tiny")
-    play = Play()
+    play = EpisodePlayer()
     with pytest.raises(RequestError, match="call start"):
         _ = play.env
     play.start(row)
@@ -38,7 +38,7 @@ class Failing:
 @pytest.mark.parametrize(("times", "reward"), [(0, 1.0), (2, 1.0), (3, None)])
 def test_a_fault_is_retried_and_then_no_reward(times, reward):
     (row,) = task_rows("math/counting", n=1)
-    play = Play(retries=2)
+    play = EpisodePlayer(retries=2)
     play.start(row)
     play.env.verifier = Failing(play.env.verifier, times)
     outcome = play.step(play.env.oracle())

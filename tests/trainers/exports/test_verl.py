@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from verigym.trainers.credit.gigpo import gigpo
-from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.play import EpisodePlayer
 from verigym.trainers.exports.rows import task_rows
 
 pytestmark = pytest.mark.slow
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 def play(row, wrong):
     """Return the actions of the oracle after `wrong` ones without effect, and the state keys and rewards."""
-    play, actions, keys, rewards = Play(), [], [], []
+    play, actions, keys, rewards = EpisodePlayer(), [], [], []
     _, info = play.start(row)
     while not play.over:
         keys.append(info["state_key"])

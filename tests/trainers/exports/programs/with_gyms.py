@@ -15,7 +15,7 @@ from verigym.trainers.exports.gem import register
 from verigym.trainers.exports.skyrl_gym import dataset_rows
 from verigym.verdict import Status, VerifierFault, fault
 
-SKYRL = "verigym.trainers.exports.skyrl_gym:VerigymEnv"
+SKYRL = "verigym.trainers.exports.skyrl_gym:VerigymTextEnv"
 
 
 class Away:
