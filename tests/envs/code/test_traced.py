@@ -79,7 +79,7 @@ def test_fast_functions_can_be_followed_by_hand(level):
             ](*args)
 
 
-@pytest.mark.parametrize("level", [1, 5, 10])
+@pytest.mark.parametrize("level", [1, 5, 6])
 def test_a_value_worked_out_by_hand_is_the_reference(level):
     env = verigym.make("code/predict")
     for seed in range(3):

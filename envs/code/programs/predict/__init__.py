@@ -1,0 +1,1 @@
+"""Parts of the long programs of `code/predict`."""
