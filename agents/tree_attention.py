@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,17 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 from transformers import AttentionInterface
+from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from verigym.agents.prefix_tree import Ints, PackedRows, pack
 
 NAME = "verigym_tree"
+CACHE = (
+    "cache"
+    if any(field.name == "cache" for field in fields(CausalLMOutputWithPast))
+    else "past_key_values"
+)
+"""Name of the cache of keys and values among a model's arguments and outputs; transformers 5.24 changed it."""
 _FAMILIES = ("llama", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text")
 # A block takes rows as long as it computes few scores for padding; a further block costs some calls.
 _PADDING_SHARE = 1.25

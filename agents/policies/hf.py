@@ -39,7 +39,7 @@ from verigym.agents.policy import Completion, PolicyRefusal, Request
 from verigym.agents.prefix_tree import Ints
 from verigym.agents.prompts import read_prompts, write_prompts
 from verigym.agents.sampling import uniforms
-from verigym.agents.tree_attention import unfit
+from verigym.agents.tree_attention import CACHE, unfit
 from verigym.errors import MissingError, RequestError
 
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
@@ -286,10 +286,10 @@ class HFPolicy(ChatTokens):
             place = {"attention_mask": mask_BT[:, :width], "position_ids": at_BT[:, shared:width]}
         cache = None
         if shared:
-            cache = self._forward(torch.tensor([unique[0][:shared]], device=device)).past_key_values
+            cache = self._forward(torch.tensor([unique[0][:shared]], device=device))[CACHE]
             cache.batch_repeat_interleave(n_unique)
         result = self._forward(ids_BT, cache, **place)
-        cache = result.past_key_values
+        cache = result[CACHE]
         logits_BV = result.logits[:, -1]
         if n_unique < len(prompts):
             rows = torch.tensor(owner, device=device)
@@ -340,7 +340,7 @@ class HFPolicy(ChatTokens):
     def _forward(self, ids_BT: Tensor, cache: Any = None, **place: Tensor) -> Any:
         self.computed_tokens += ids_BT.numel()
         return self.model(
-            input_ids=ids_BT, past_key_values=cache, use_cache=True, **place, **self._last_only
+            input_ids=ids_BT, use_cache=True, **{CACHE: cache}, **place, **self._last_only
         )
 
     def _pick(self, logits_BV: Tensor, draw_B: Tensor | None) -> tuple[Tensor, Tensor]:

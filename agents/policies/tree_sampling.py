@@ -19,7 +19,7 @@ from torch import Tensor
 from verigym.agents.policies.kept_nodes import Kept, Key, Memory
 from verigym.agents.policies.shared_decoding import DecodedRows, find_trunks
 from verigym.agents.prefix_tree import Ints, pack
-from verigym.agents.tree_attention import tree_attention, tree_inputs
+from verigym.agents.tree_attention import CACHE, tree_attention, tree_inputs
 
 Pick: TypeAlias = Callable[[Tensor, Tensor | None], tuple[Tensor, Tensor]]
 Show: TypeAlias = Callable[[Ints, Ints], None]
@@ -124,9 +124,9 @@ def _sample(
         logits_UV = model(
             input_ids=torch.from_numpy(np.ascontiguousarray(fed_U))[:, None].to(device),
             position_ids=(length_U + step)[:, None],
-            past_key_values=rows,
             use_cache=True,
             tree=rows,
+            **{CACHE: rows},
         ).logits[:, -1]
         rows.end += 1
     made = [
@@ -160,7 +160,7 @@ def _read(
     ]
     packed = pack(prompts, paths, nodes.count)
     last = np.array([path[-1] for path in packed.paths]) - nodes.count
-    inputs = {**tree_inputs(packed, device, last), "use_cache": True, "past_key_values": nodes}
+    inputs = {**tree_inputs(packed, device, last), "use_cache": True, CACHE: nodes}
     logits_UV = model(**inputs, logits_to_keep=torch.from_numpy(last).to(device)).logits[0]
     nodes.count += len(packed.ids)
     cluster, trunks = find_trunks(prompts, np.bincount(prompt_B))
