@@ -2,6 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+# The versions of what is installed: those that the tests passed with. PINS=constraints.txt takes the newest ones.
+PINS ?= tested.txt
 PEERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/verigym-peers
 EXPORTS := trl inspect prime gyms
 LARGE_EXPORTS := nemo verl
@@ -20,10 +22,10 @@ test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
 setup: $(VENV)/.installed types
 
-$(VENV)/.installed: pyproject.toml setup.py constraints.txt
+$(VENV)/.installed: pyproject.toml setup.py $(PINS)
 	test -x "$(BIN)/python" || "$(PYTHON)" -m venv $(VENV)
 	"$(BIN)/python" -m pip install --quiet --upgrade pip
-	PYTHONWARNINGS=ignore "$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,otel,train,lora,wandb,math,sql,schema,text,dataset,hub,mcp,minigrid,reasoning-gym,textarena,tinker,docs,dev]"
+	PYTHONWARNINGS=ignore "$(BIN)/python" -m pip install --quiet --constraint $(PINS) --editable ".[server,otel,train,lora,wandb,math,sql,schema,text,dataset,hub,mcp,minigrid,reasoning-gym,textarena,tinker,docs,dev]"
 	touch $@
 
 # Type checkers cannot follow pyproject's package-dir: they read these links, in which the root folders lie
