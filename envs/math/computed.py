@@ -13,6 +13,9 @@ from functools import cache
 import numpy as np
 
 from verigym.canonical import JSON
+from verigym.envs.math.contest.kind import FIRST, Kind, Problem
+from verigym.envs.math.counted import SOLVERS
+from verigym.envs.math.paper import Paper
 from verigym.question import Ask
 
 Drawn = tuple[str, list[JSON], int]
@@ -24,14 +27,14 @@ _STEPS = 60
 def draw(rng: np.random.Generator) -> Ask:
     """Return a question of one of `KINDS`; the answer is a whole number."""
     kind = KINDS[int(rng.integers(len(KINDS)))]
-    text, operands, value = kind(rng)
+    problem = kind.draw(rng, FIRST)
     return Ask(
-        prompt=text,
-        answer=str(value),
+        prompt=problem.text,
+        answer=str(problem.answer),
         answer_form="evaluated",
         steps=_STEPS,
-        tags=(kind.__name__,),
-        essence=[kind.__name__, *operands],
+        tags=(kind.name,),
+        essence=[kind.name, *problem.operands],
     )
 
 
@@ -133,11 +136,19 @@ def _collatz(n: int) -> int:
     return moves
 
 
-KINDS: tuple[Callable[[np.random.Generator], Drawn], ...] = (
-    digit_sum,
-    primes_between,
-    square_pairs,
-    change,
-    iterated,
-    longest_chain,
+def _kind(draw: Callable[[np.random.Generator], Drawn]) -> Kind:
+    """Return the kind of the questions of `draw`; they are of one size at all levels."""
+    solver = SOLVERS[draw.__name__]
+
+    def problem(rng: np.random.Generator, level: int) -> Problem:
+        return Problem(*draw(rng))
+
+    def solve(paper: Paper, numbers: list[int], text: str) -> int:
+        return solver(paper, *numbers)
+
+    return Kind(problem, solve, title=draw.__name__)
+
+
+KINDS = tuple(
+    map(_kind, (digit_sum, primes_between, square_pairs, change, iterated, longest_chain))
 )

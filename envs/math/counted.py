@@ -7,15 +7,9 @@ a number that is crossed out.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 
 from verigym.envs.math.paper import Paper
-
-
-def work_out(paper: Paper, question: str, kind: str) -> int:
-    """Return the answer to a question of `computed.draw`."""
-    return SOLVERS[kind](paper, *(int(n) for n in re.findall(r"\d+", question)))
 
 
 def _solve_digit_sum(paper: Paper, a: int, b: int, c: int) -> int:

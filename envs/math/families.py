@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from verigym.envs.math.arithmetic import Arithmetic
 from verigym.envs.math.calculus import Calculus
+from verigym.envs.math.contest import linked
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.counting import Counting
 from verigym.envs.math.equations import Equations
 from verigym.envs.math.fractions import Fractions
@@ -37,9 +40,19 @@ FAMILIES: tuple[type[Worked], ...] = (
     WordProblems,
 )
 
+CONTEST_KINDS: tuple[Kind, ...] = tuple(
+    kind for family in FAMILIES for kind in family.contest_kinds
+)
+_SEVERAL = "several-families"
+
 
 def draw(rng: np.random.Generator, level: int, left_out: type[Worked] | None = None) -> Ask:
-    """Return a question of any family but `left_out`, with the family's name among its tags."""
+    """Return a question of any family but `left_out`, with the family's name as its first tag; on a level of questions in
+    parts, the parts are of several families."""
+    count = linked.PARTS.get(level, 1)
+    if count > 1:
+        ask = linked.ask([CONTEST_KINDS] * count, rng, level)
+        return replace(ask, tags=(_SEVERAL, *ask.tags))
     families = [family for family in FAMILIES if family is not left_out]
     family = families[int(rng.integers(len(families)))]
     return _tagged(family, _instance(family).ask(rng, level))
@@ -57,13 +70,19 @@ def _tagged(family: type[Worked], ask: Ask) -> Ask:
 
 def work_out(paper: Paper, task: Task) -> str:
     """Return the answer to a task with a question of `draw`."""
-    return solve(paper, read_question(task), *task.tags[:2])
+    name, *tags = task.tags
+    question = read_question(task)
+    if name == _SEVERAL:
+        answer = linked.work_out(CONTEST_KINDS, paper, question, tags)
+        assert answer is not None
+        return answer
+    return solve(paper, question, name, tags)
 
 
-def solve(paper: Paper, question: str, name: str, kind: str) -> str:
-    """Return the answer to a question of the family with that name."""
+def solve(paper: Paper, question: str, name: str, tags: Sequence[str]) -> str:
+    """Return the answer to a question of the family with that name; `tags` begin with its kinds."""
     family = next(family for family in FAMILIES if _name(family) == name)
-    return _instance(family).work_out(paper, question, kind)
+    return _instance(family).work_out(paper, question, tags)
 
 
 def _name(family: type[Worked]) -> str:

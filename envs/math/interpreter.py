@@ -14,8 +14,9 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
-from verigym.envs.math import computed, counted, families
-from verigym.envs.math.contest.kind import FIRST
+from verigym.envs.math import computed, families
+from verigym.envs.math.contest import kind as contest
+from verigym.envs.math.contest import linked
 from verigym.envs.math.paper import Paper
 from verigym.envs.with_tools.cells import CELL_S, SHOWN_CHARS, Cells, run
 from verigym.question import Ask
@@ -31,15 +32,9 @@ LEVELS = {
     4: (1, 0),
     5: (1, 4),
     6: (1, 6),
-    7: (2, 7),
-    8: (3, 8),
-    9: (4, 9),
-    10: (6, 10),
 }
-_LETTERS = "ABCDEFG"
-_NUMBERED = ("R1", "R2", "R3", "R4", "R5", "R6", "R7")
-"""Names of answers from level 7 on, where questions have capitals of their own."""
-_NAMED = re.compile(r"\nLet (?:A|R1) be ")
+# Number of parts that want a program, and of contest questions, of the questions in parts above level 6.
+PARTS = {7: (2, 1), 8: (3, 2), 9: (5, 3), 10: (7, 5)}
 
 _CODE = re.compile(r"^```(?:python|py)[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _ANSWER = re.compile(r"<answer>", re.IGNORECASE)
@@ -58,7 +53,8 @@ class Python(Env[Cells]):
     """A question, and a stateful interpreter to work it out with; an answer in tags ends the episode.
 
     easy: hard questions of the other families; medium: questions that want a program (`computed.py`);
-    hard: one of each, whose answers are combined; higher levels have more of them, and a contest question. Code in a reply that also answers does not run.
+    hard: one of each, whose answers are combined; higher levels link several of them and contest questions. Code in a
+    reply that also answers does not run.
     """
 
     id: ClassVar[str] = "verigym/math/python-v0"
@@ -134,56 +130,48 @@ class Python(Env[Cells]):
 
 
 def _ask(rng: np.random.Generator, level: int) -> Ask:
+    if level in PARTS:
+        return _ask_in_parts(rng, level)
     programs, family = LEVELS[level]
     if not programs:
         return families.draw_exercise(rng, family)
-    asks = [computed.draw(rng) for _ in range(programs)]
+    program = computed.draw(rng)
     if not family:
-        return asks[0]
+        return program
     while not re.fullmatch(r"-?\d{1,12}", (last := families.draw(rng, family)).answer):
         pass
-    factors = [int(n) for n in rng.integers(2, 10, programs)]
-    value = int(last.answer)
-    for factor, ask in zip(factors, asks, strict=True):
-        value += factor * int(ask.answer)
-    asks.append(last)
-    questions = "\n".join(f"Question {i}: {ask.prompt}" for i, ask in enumerate(asks, 1))
-    names = _LETTERS if level < FIRST else _NUMBERED
-    named = [
-        f"{name}{' be' if i == 1 else ''} the answer to question {i}"
-        for i, name in enumerate(names[: len(asks)], 1)
-    ]
-    terms = [f"{factor} * {name}" for factor, name in zip(factors, names, strict=False)]
+    factor = int(rng.integers(2, 10))
     return Ask(
-        prompt=f"{questions}\n"
-        f"Let {', '.join(named[:-1])} and {named[-1]}. What is {' + '.join(terms)} + {names[programs]}?",
-        answer=str(value),
+        prompt=f"Question 1: {program.prompt}\nQuestion 2: {last.prompt}\n"
+        f"Let A be the answer to question 1 and B the answer to question 2. What is {factor} * A + B?",
+        answer=str(int(last.answer) + factor * int(program.answer)),
         answer_form="evaluated",
-        steps=sum(ask.steps for ask in asks) + 2,
-        tags=tuple(tag for ask in asks for tag in ask.tags),
-        essence=[*factors, *(ask.essence for ask in asks)],
+        steps=program.steps + last.steps + 2,
+        tags=(*program.tags, *last.tags),
+        essence=[factor, program.essence, last.essence],
     )
+
+
+def _ask_in_parts(rng: np.random.Generator, level: int) -> Ask:
+    programs, others = PARTS[level]
+    pools = [computed.KINDS] * programs + [families.CONTEST_KINDS] * others
+    return linked.ask([pools[int(i)] for i in rng.permutation(len(pools))], rng, level)
 
 
 def work_out(paper: Paper, task: Task) -> str:
     """Return the answer to a task; questions that want a program are counted as a program does them."""
     question = task.prompt.partition("\nYou have a Python interpreter")[0]
-    parts = re.split(r"\n?Question \d+: ", _NAMED.split(question)[0])
-    parts = parts[1:] or parts
-    single = task.tags[0] if len(parts) == 1 else ""
-    programs = 1 if single in counted.SOLVERS else len(parts) - 1
-    answers = [
-        counted.work_out(paper, part, kind)
-        for part, kind in zip(parts[:programs], task.tags, strict=False)
-    ]
-    if programs == len(parts):
-        return str(answers[0])
-    name, kind = task.tags[programs : programs + 2]
-    last = families.solve(paper, parts[-1], name, kind)
-    if not programs:
-        return last
-    total = int(last)
-    factors = re.findall(r"(\d+) \* [A-Z]", question.rpartition("What is ")[2])
-    for factor, answer in zip(factors, answers, strict=True):
-        total = paper.add(total, paper.multiply(int(factor), answer))
-    return str(total)
+    kinds = computed.KINDS + families.CONTEST_KINDS
+    answer = linked.work_out(kinds, paper, question, task.tags)
+    if answer is not None:
+        return answer
+    program = contest.find(computed.KINDS, task.tags[0])
+    if program is None:
+        return families.solve(paper, question, task.tags[0], task.tags[1:])
+    if not question.startswith("Question 1: "):
+        return str(program.solve(paper, contest.numbers(question), question))
+    first, last, asked = re.split(r"\nQuestion 2: |\nLet A be ", question)
+    value = program.solve(paper, contest.numbers(first.removeprefix("Question 1: ")), first)
+    other = int(families.solve(paper, last, task.tags[1], task.tags[2:]))
+    (factor,) = re.findall(r"(\d+) \* A", asked)
+    return str(paper.add(other, paper.multiply(int(factor), int(value))))

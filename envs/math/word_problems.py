@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -78,7 +79,7 @@ _PARTS = {"half": 2, "a third": 3, "a quarter": 4}
 
 class WordProblems(Worked):
     """Word problems that compare the numbers of things people have, and ask for one person's or
-    everybody's; from level 7 on chains of stories that need earlier answers, and stories told from their end.
+    everybody's; from level 7 on linked stories that need earlier answers, some of them told from their end.
 
     Each person's number follows from earlier ones; all numbers are whole and positive. Distractors
     mention other things, or people who do not matter.
@@ -89,6 +90,7 @@ class WordProblems(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     contest_kinds: ClassVar[tuple[Kind, ...]] = stories.KINDS
+    parts: ClassVar[Mapping[int, int]] = stories.PARTS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

@@ -236,5 +236,5 @@ KINDS = (
     Kind(no_equal_neighbours, _solve_no_equal_neighbours),
     Kind(bounded_sums, _solve_bounded_sums),
     Kind(permutations_of_order, _solve_permutations_of_order),
-    Kind(torus, _solve_torus),
+    Kind(torus, _solve_torus, free=r"\d+(?= rows)|\d+(?= columns)"),
 )

@@ -48,38 +48,29 @@ def _solve_whole_root(paper: Paper, numbers: list[int], text: str) -> int:
 
 
 def other_base(rng: np.random.Generator, level: int) -> Problem:
-    """A product and a sum in another base."""
-    count = {7: 5, 8: 7, 9: 10, 10: 14}[level]
+    """A product and a sum of numbers in another base."""
+    count = {7: 6, 8: 9, 9: 13, 10: 18}[level]
     base = among(rng, 6, 9)
     a, b, c = (_long(rng, some, base) for some in (count, count, 2 * count))
     value = _number(a, base) * _number(b, base) + _number(c, base)
-    shown = []
-    while value:
-        value, digit = divmod(value, base)
-        shown.append(digit)
     words = ["".join(map(str, digits)) for digits in (a, b, c)]
     text = (
-        f"These numbers are written in base {base}. What is {words[0]} * {words[1]} + {words[2]}, written in base {base} "
-        "as well?"
+        f"The digits of these numbers are those of base {base}. What is {words[0]} * {words[1]} + {words[2]}, written in "
+        "base ten?"
     )
-    return Problem(text, [base, *words], _number(shown[::-1]))
+    return Problem(text, [base, *words], value)
 
 
 def _solve_other_base(paper: Paper, numbers: list[int], text: str) -> int:
-    """Convert to base 10 by Horner's scheme, calculate, and convert back by division."""
-    base, *words, _ = numbers
+    """Convert to base 10 by Horner's scheme, and calculate."""
+    base, *words = numbers
     values = []
     for word in words:
         value = 0
         for digit in str(word):
             value = paper.add(paper.multiply(value, base), int(digit))
         values.append(value)
-    left = paper.add(paper.multiply(values[0], values[1]), values[2])
-    found: list[int] = []
-    while left:
-        left, last = paper.divide(left, base)
-        found.append(last)
-    return _number(found[::-1])
+    return paper.add(paper.multiply(values[0], values[1]), values[2])
 
 
 def ruled_operation(rng: np.random.Generator, level: int) -> Problem:
@@ -135,7 +126,7 @@ def _solve_difference_of_powers(paper: Paper, numbers: list[int], text: str) -> 
 
 KINDS = (
     Kind(whole_root, _solve_whole_root),
-    Kind(other_base, _solve_other_base),
+    Kind(other_base, _solve_other_base, free=r"(?<=base )\d+"),
     Kind(ruled_operation, _solve_ruled_operation),
     Kind(difference_of_powers, _solve_difference_of_powers),
 )

@@ -198,8 +198,8 @@ def _solve_matrices_of_rank(paper: Paper, numbers: list[int], text: str) -> int:
 
 KINDS = (
     Kind(tridiagonal, _solve_tridiagonal),
-    Kind(powers_of_numbers, _solve_powers_of_numbers),
+    Kind(powers_of_numbers, _solve_powers_of_numbers, free=r"(?<=are )-?\d+(?=, )"),
     Kind(circulant, _solve_circulant),
     Kind(inverse_entry, _solve_inverse_entry, is_whole=False),
-    Kind(matrices_of_rank, _solve_matrices_of_rank),
+    Kind(matrices_of_rank, _solve_matrices_of_rank, free=r"\d+(?= rows)|\d+(?= columns)"),
 )

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from verigym.envs.math.contest.determinants import Rows, draw_rows, read_rows
-from verigym.envs.math.contest.exact import determinant, shown, solve
+from verigym.envs.math.contest.exact import advance, determinant, shown, solve
 from verigym.envs.math.contest.kind import Kind, Problem, among
 from verigym.envs.math.contest.recurrences import power_of_x
 from verigym.envs.math.elimination import eliminate
@@ -172,17 +172,12 @@ def power_entry(rng: np.random.Generator, level: int) -> Problem:
     rows: Rows = rng.integers(0, 10, (n, n)).tolist()
     exponent, m = among(rng, low, high), among(rng, 100, 100 * (level - 5))
     i, j = among(rng, 1, n), among(rng, 1, n)
-    value, grid, e = [int(k == i - 1) for k in range(n)], rows, exponent
-    while e:
-        if e & 1:
-            value = [v % m for v in _product([value], grid)[0]]
-        grid = [[v % m for v in row] for row in _product(grid, grid)]
-        e >>= 1
+    column = advance(rows, [int(k == j - 1) for k in range(n)], exponent, m)
     text = (
         f"Let A = {shown(rows)}, written row by row, and let B be the power of A with exponent {exponent}. What is the "
         f"remainder when the entry in row {i} and column {j} of B is divided by {m}?"
     )
-    return Problem(text, [rows, exponent, i, j, m], value[j - 1])
+    return Problem(text, [rows, exponent, i, j, m], column[i - 1])
 
 
 def _solve_power_entry(paper: Paper, numbers: list[int], text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -9,17 +10,39 @@ from fractions import Fraction
 def solve(
     rows: Sequence[Sequence[int | Fraction]], side: Sequence[int | Fraction]
 ) -> list[Fraction]:
-    """Return the solution of a square system by Gauss and Jordan. Raises StopIteration for a singular one."""
-    grid = [[Fraction(v) for v in (*row, s)] for row, s in zip(rows, side, strict=True)]
+    """Return the solution of a square system by fraction-free Gauss-Jordan elimination (Bareiss 1968). Raises
+    StopIteration for a singular one."""
+    grid = [_cleared([*row, s]) for row, s in zip(rows, side, strict=True)]
+    before = 1
     for k in range(len(grid)):
         pivot = next(i for i in range(k, len(grid)) if grid[i][k])
         grid[k], grid[pivot] = grid[pivot], grid[k]
-        head = grid[k][k]
-        grid[k] = [v / head for v in grid[k]]
+        line, head = grid[k], grid[k][k]
         for i, row in enumerate(grid):
-            if i != k and row[k]:
-                grid[i] = [v - row[k] * w for v, w in zip(row, grid[k], strict=True)]
-    return [row[-1] for row in grid]
+            if i != k:
+                factor = row[k]
+                grid[i] = [
+                    (v * head - factor * w) // before for v, w in zip(row, line, strict=True)
+                ]
+        before = head
+    return [Fraction(row[-1], row[k]) for k, row in enumerate(grid)]
+
+
+def _cleared(row: Sequence[int | Fraction]) -> list[int]:
+    """Return the row times its common denominator."""
+    below = math.lcm(*(v.denominator for v in row))
+    return [v.numerator * (below // v.denominator) for v in row]
+
+
+def advance(rows: list[list[int]], state: list[int], steps: int, m: int) -> list[int]:
+    """Return the power of the matrix with exponent `steps` times the column `state`, modulo m."""
+    while steps:
+        if steps & 1:
+            state = [sum(map(int.__mul__, row, state)) % m for row in rows]
+        columns = list(zip(*rows, strict=True))
+        rows = [[sum(map(int.__mul__, row, column)) % m for column in columns] for row in rows]
+        steps >>= 1
+    return state
 
 
 def determinant(rows: list[list[int]]) -> int:

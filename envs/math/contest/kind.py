@@ -19,7 +19,8 @@ FIRST = 7
 WHOLE = "Give the answer as one whole number."
 EXACT = "Give the exact answer: a whole number or a reduced fraction."
 _NUMBER = re.compile(r"(?<![\w)^])-\d+|\d+")
-_SMALLEST = 50
+SMALLEST = 50
+"""No answer is a smaller number."""
 
 
 @dataclass(frozen=True)
@@ -34,42 +35,60 @@ class Problem:
 @dataclass(frozen=True)
 class Kind:
     """A kind of question for the levels `first` to `last`. `solve` gets the numbers of the question in their
-    order, and its text."""
+    order, and its text. `free` is a pattern of the numbers of the text that a question in parts may link to other
+    parts (`linked.py`); without it, a rule finds them."""
 
     draw: Callable[[np.random.Generator, int], Problem]
     solve: Callable[[Paper, list[int], str], int | Fraction]
     first: int = FIRST
     last: int = HIGHEST
     is_whole: bool = True
+    title: str = ""
+    free: str = ""
 
     @property
     def name(self) -> str:
-        """Name of the kind, the first tag of its tasks."""
-        return self.draw.__name__
+        """Name of the kind, a tag of its tasks: the title, by default the name of `draw`."""
+        return self.title or self.draw.__name__
 
 
 def ask(kinds: tuple[Kind, ...], rng: np.random.Generator, level: int) -> Ask:
-    """Return a question of a random kind. Answers that are small or stand in the question are drawn again."""
-    some = [kind for kind in kinds if kind.first <= level <= kind.last]
+    """Return a question of a random kind."""
+    some = of_level(kinds, level)
     kind = some[int(rng.integers(len(some)))]
-    while True:
-        problem = kind.draw(rng, level)
-        value = Fraction(problem.answer)
-        is_large = max(abs(value.numerator), value.denominator) >= _SMALLEST
-        if is_large and value not in map(Fraction, numbers(problem.text)):
-            break
+    problem = draw_problem(kind, rng, level)
     return Ask(
         prompt=f"{problem.text}\n{WHOLE if kind.is_whole else EXACT}",
-        answer=str(value),
+        answer=str(problem.answer),
         answer_form="evaluated" if kind.is_whole else "reduced",
         tags=(kind.name,),
         essence=[kind.name, *problem.operands],
     )
 
 
+def of_level(kinds: tuple[Kind, ...], level: int) -> list[Kind]:
+    """Return the kinds that `level` has."""
+    return [kind for kind in kinds if kind.first <= level <= kind.last]
+
+
+def draw_problem(kind: Kind, rng: np.random.Generator, level: int) -> Problem:
+    """Return a problem whose answer is neither small nor in the question."""
+    while True:
+        problem = kind.draw(rng, level)
+        value = Fraction(problem.answer)
+        is_large = max(abs(value.numerator), value.denominator) >= SMALLEST
+        if is_large and (value.denominator > 1 or value.numerator not in numbers(problem.text)):
+            return problem
+
+
+def find(kinds: tuple[Kind, ...], name: str) -> Kind | None:
+    """Return the kind with that name; None if there is none."""
+    return next((kind for kind in kinds if kind.name == name), None)
+
+
 def work_out(kinds: tuple[Kind, ...], paper: Paper, question: str, kind: str) -> str | None:
     """Return the answer to a question of `ask`; None if it is of another kind."""
-    found = next((one for one in kinds if one.name == kind), None)
+    found = find(kinds, kind)
     if found is None:
         return None
     text = question.rpartition("\n")[0]

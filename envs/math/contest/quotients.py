@@ -165,5 +165,5 @@ KINDS = (
     Kind(closest_fraction, _solve_closest_fraction, is_whole=False),
     Kind(telescoping, _solve_telescoping, is_whole=False),
     Kind(digits_of_a_fraction, _solve_digits),
-    Kind(exchange, _solve_exchange, is_whole=False),
+    Kind(exchange, _solve_exchange, is_whole=False, free=r"\d+(?= liters of| rounds)"),
 )

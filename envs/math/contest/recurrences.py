@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from verigym.envs.math.contest.exact import advance
 from verigym.envs.math.contest.kind import Kind, Problem, among, listed
 from verigym.envs.math.contest.primes import draw_primes
 from verigym.envs.math.modular import is_square
@@ -25,13 +26,7 @@ def far_term(rng: np.random.Generator, level: int) -> Problem:
     firsts = [among(rng, 0, 9) for _ in range(order)]
     n, m = among(rng, low, high), among(rng, *moduli)
     grid = [factors, *([int(i == j) for j in range(order)] for i in range(order - 1))]
-    state, e = firsts[::-1], n - order
-    while e:
-        if e & 1:
-            state = [sum(map(int.__mul__, row, state)) % m for row in grid]
-        columns = list(zip(*grid, strict=True))
-        grid = [[sum(map(int.__mul__, row, column)) % m for column in columns] for row in grid]
-        e >>= 1
+    state = advance(grid, firsts[::-1], n - order, m)
     given = listed([f"a_{i} = {v}" for i, v in enumerate(firsts, 1)])
     text = (
         f"A sequence has {given}, and {rule(factors)} for all k > {order}. What is the remainder when a_{n} is "

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from verigym.envs.math.contest.eigenvalues import power_sums
-from verigym.envs.math.contest.exact import determinant, solve
+from verigym.envs.math.contest.exact import advance, determinant, solve
 from verigym.envs.math.contest.integrals import coefficients
 from verigym.envs.math.contest.kind import Kind, Problem, among
 from verigym.envs.math.contest.recurrences import power_of_x
@@ -137,10 +137,8 @@ def power_remainder(rng: np.random.Generator, level: int) -> Problem:
     }[level]
     p = _draw(rng, degree, 4)
     exponent, m = among(rng, low, high), among(rng, m, 2 * m)
-    row = [0] * (degree - 1) + [1]
-    for _ in range(exponent):
-        head, *rest = row
-        row = [(a - head * c) % m for a, c in zip([*rest, 0], p[1:], strict=True)]
+    times_x = [[-c, *(int(i == j) for j in range(degree - 1))] for i, c in enumerate(p[1:])]
+    row = advance(times_x, [0] * (degree - 1) + [1], exponent, m)
     text = (
         f"Divide x^{exponent} by {polynomial(p)}, with a remainder of lower degree. Add up all coefficients of the "
         f"remainder. What is the remainder when this sum is divided by {m}?"

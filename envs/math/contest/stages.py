@@ -1,4 +1,4 @@
-"""Short stories that turn one whole number into another; chains of them make the contest word problems."""
+"""Short stories that turn one whole number into another; the parts of contest word problems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verigym.envs.math.contest.kind import among
+from verigym.canonical import JSON
+from verigym.envs.math.contest.kind import Kind, Problem, among
 from verigym.envs.math.modular import combine
 from verigym.envs.math.paper import Paper
 
@@ -19,23 +20,31 @@ class NumberStory:
     """A story. `text` has `{x}` for the number that goes in and `{}` for each of the drawn numbers; `value` is what
     comes out, `work` the same on paper. Numbers from `low` to `high` may go in."""
 
+    name: str
     text: str
-    draw: Callable[[np.random.Generator], list[int]]
+    draw: Callable[[np.random.Generator, int], list[int]]
     value: Callable[..., int]
     work: Callable[..., int]
     low: int
     high: int
 
-    def read(self, text: str) -> tuple[str, list[int]] | None:
-        """Return the words for the number that goes in, and the drawn numbers; None if it is another story."""
-        pattern = re.escape(self.text).replace(r"\{x\}", r"([^,.?]+?)").replace(r"\{\}", r"(\d+)")
-        found = re.fullmatch(pattern, text)
-        if found is None:
-            return None
-        place = self.text[: self.text.index("{x}")].count("{}")
-        groups = list(found.groups())
-        name = groups.pop(place)
-        return name, [int(group) for group in groups]
+    def problem(self, rng: np.random.Generator, level: int) -> Problem:
+        """Return the story with drawn numbers."""
+        x = int(self.low * (self.high / self.low) ** rng.random())
+        drawn = self.draw(rng, level)
+        text = self.text.replace("{x}", str(x)).format(*drawn)
+        return Problem(text, list[JSON]([x, *drawn]), self.value(x, *drawn))
+
+    def solve(self, paper: Paper, numbers: list[int], text: str) -> int:
+        """Work the story out."""
+        return self.work(paper, *self.order(numbers))
+
+    def order(self, numbers: list[int]) -> list[int]:
+        """Return the number that goes in and the drawn numbers, from all numbers of the text."""
+        slots = re.findall(r"\{x?\}|\d+", self.text)
+        filled = list(zip(slots, numbers, strict=True))
+        x = [n for slot, n in filled if slot == "{x}"]
+        return x + [n for slot, n in filled if slot == "{}"]
 
 
 def _ants(x: int, percent: int, weeks: int) -> int:
@@ -67,9 +76,9 @@ def _bells(x: int, r: int, m: int, s: int, n: int) -> int:
     return first + (x - 1) * math.lcm(m, n)
 
 
-def _draw_bells(rng: np.random.Generator) -> list[int]:
+def _draw_bells(rng: np.random.Generator, level: int) -> list[int]:
     while True:
-        m, n = among(rng, 11, 60), among(rng, 11, 60)
+        m, n = (among(rng, 11, 60 * (level - 6)) for _ in range(2))
         if m != n and math.gcd(m, n) == 1:
             return [among(rng, 1, m - 1), m, among(rng, 1, n - 1), n]
 
@@ -156,24 +165,31 @@ def _work_machines(paper: Paper, x: int, a: int, b: int, c: int, d: int) -> int:
 
 STAGES = (
     NumberStory(
+        "ants",
         "A colony starts with {x} ants and grows by {}% each week, where the growth is rounded down to whole ants. How "
         "many ants are there after {} weeks?",
-        lambda rng: [among(rng, 3, 40), among(rng, 3, 6)],
+        lambda rng, level: [among(rng, 3, 40), among(rng, 3 * level - 18, 4 * level - 22)],
         _ants,
         _work_ants,
         100,
         10**6,
     ),
     NumberStory(
+        "account",
         "An account holds {x} coins. At the end of each year {}% interest, rounded down to whole coins, is added, and "
         "then {} coins are taken out. How many coins does it hold after {} years?",
-        lambda rng: [among(rng, 3, 15), among(rng, 5, 40), among(rng, 3, 6)],
+        lambda rng, level: [
+            among(rng, 3, 15),
+            among(rng, 5, 40),
+            among(rng, 3 * level - 18, 4 * level - 22),
+        ],
         _bank,
         _work_bank,
         500,
         10**6,
     ),
     NumberStory(
+        "bells",
         "The first bell rings {} seconds after noon and then every {} seconds, the second bell {} seconds after noon and "
         "then every {} seconds. Count the moments at which both ring. How many seconds after noon is the moment with "
         "the number {x}?",
@@ -184,57 +200,68 @@ STAGES = (
         20_000,
     ),
     NumberStory(
+        "pages",
         "The pages of an encyclopedia are numbered from 1 to {x}. How many digits are printed for that?",
-        lambda rng: [],
+        lambda rng, level: [],
         _pages,
         _work_pages,
         100,
         10**6,
     ),
     NumberStory(
+        "stadium",
         "A stadium has {} seats in its first row, and in each further row {} seats more than in the row before. Guests "
         "take the rows one after the other, from the first on. How many rows are needed for {x} guests?",
-        lambda rng: [among(rng, 11, 30), among(rng, 2, 6)],
+        lambda rng, level: [among(rng, 11, 30), among(rng, 2, 6)],
         _rows,
         _work_rows,
         20_000,
         10**8,
     ),
     NumberStory(
+        "melons",
         "Each of {x} lorries brings {} crates with {} melons each. All melons together are packed into nets of {}. How "
         "many melons are left over?",
-        lambda rng: [among(rng, 12, 99), among(rng, 12, 99), among(rng, 1001, 9999)],
+        lambda rng, level: [among(rng, 12, 99), among(rng, 12, 99), among(rng, 1001, 9999)],
         _melons,
         _work_melons,
         1000,
         10**9,
     ),
     NumberStory(
+        "squares",
         "A sheet is {x} mm long and {} mm wide. Squares as large as possible are cut off, one after the other, until "
         "nothing is left. How many squares are there?",
-        lambda rng: [among(rng, 301, 999)],
+        lambda rng, level: [among(rng, 301, 9 * 10 ** (level - 5))],
         _squares,
         _work_squares,
         5000,
         10**8,
     ),
     NumberStory(
+        "club",
         "A club of {x} members elects a chair and two deputies of equal rank, three different people. How many results "
         "are possible?",
-        lambda rng: [],
+        lambda rng, level: [],
         _chairs,
         _work_chairs,
         10,
         400,
     ),
     NumberStory(
+        "machines",
         "One machine makes {} parts every {} minutes, another one {} parts every {} minutes, both at a steady pace. Both "
         "start together. After how many minutes, rounded up, have they made {x} parts?",
-        lambda rng: [among(rng, 11, 40), among(rng, 3, 10), among(rng, 11, 40), among(rng, 3, 10)],
+        lambda rng, level: [
+            among(rng, 11, 40),
+            among(rng, 3, 10),
+            among(rng, 11, 40),
+            among(rng, 3, 10),
+        ],
         _machines,
         _work_machines,
         2000,
         10**8,
     ),
 )
-"""All stories; at least two take a number of any size from 10 to 10^8."""
+KINDS = tuple(Kind(stage.problem, stage.solve, title=stage.name) for stage in STAGES)

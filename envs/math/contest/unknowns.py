@@ -149,15 +149,12 @@ def chain(rng: np.random.Generator, level: int) -> Problem:
     """The first unknown of a chain of equations, each of which joins three neighbours."""
     n = {7: 6, 8: 8, 9: 11, 10: 15}[level] + among(rng, 0, 1)
     a, b, step = among(rng, 2, 9), among(rng, 2, 6), among(rng, 1, 5)
-    rows = [[0] * n for _ in range(n)]
-    for i in range(n):
-        rows[i][i] = a + step * (i + 1)
-        if i:
-            rows[i][i - 1] = b
-        if i < n - 1:
-            rows[i][i + 1] = 1
     goal = among(rng, 1, 9)
-    value = solve(rows, [goal * (i + 1) for i in range(n)])[0]
+    # From the last equation up, x_i = shift - slope * x_(i-1).
+    slope, value = Fraction(0), Fraction(0)
+    for i in range(n, 0, -1):
+        head = a + step * i - slope
+        slope, value = b / head, (goal * i - value) / head
     text = (
         f"Numbers x_0, x_1, ..., x_{n + 1} satisfy x_0 = 0, x_{n + 1} = 0 and {b} * x_(i-1) + ({a} + {step} * i) * x_i + "
         f"x_(i+1) = {goal} * i for i = 1, ..., {n}. What is x_1?"

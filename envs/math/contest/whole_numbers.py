@@ -87,13 +87,13 @@ def divisor_sum(rng: np.random.Generator, level: int) -> Problem:
         n = n * PRIMES[int(rng.integers(some))] if n < 10**digits else 1
     what = int(rng.integers(2 if level < 9 else 4))
     text = (
-        f"What is the sum of the greatest common divisors of k and {n}, for all whole numbers k from 1 to {{}}?",
+        f"Let n = {n}. What is the sum of the greatest common divisors of k and n, for all whole numbers k from 1 to n?",
         f"For each positive divisor d of {n}, multiply d by the number of positive divisors of d. What is the "
         "sum of these products?",
-        f"What is the sum of the least common multiples of k and {n}, for all whole numbers k from 1 to {{}}?",
+        f"Let n = {n}. What is the sum of the least common multiples of k and n, for all whole numbers k from 1 to n?",
         f"For each positive divisor d of {n}, find the sum of all positive divisors of d. What is the sum of "
         "the squares of these sums?",
-    )[what].format(n)
+    )[what]
     value = math.prod(_over_powers(what, p, e) for p, e in factorize(n).items())
     if what == 2:
         value = (value + 1) * n // 2
