@@ -6,12 +6,10 @@ Programs in Python run right here, in an interpreter that is already warm; all e
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
-import array
+import _socket
 import atexit
 import builtins
 import errno
-import gc
-import marshal
 import os
 import random
 import resource
@@ -19,13 +17,26 @@ import signal
 import socket
 import sys
 import threading
-import time
-import types
+
+# What every job calls is imported by name: looking it up in its module touches, and so copies, two more
+# pages of memory for each.
+from _random import Random as PlainRandom
 from collections.abc import Callable
+from gc import collect as collect_garbage
+from gc import enable as enable_gc
+from gc import get_count, get_objects, get_stats
 from importlib.machinery import SourceFileLoader
+from marshal import loads
+from os import chdir, closerange, dup2, pipe, set_blocking, setresgid, setresuid, setsid, urandom
+from resource import setrlimit
+from time import monotonic_ns
+from types import ModuleType
 from typing import Any, NoReturn
 
 from verigym.sandbox.local import landlock, plain, root, seccomp, system
+from verigym.sandbox.local.landlock import enter as enter_landlock
+from verigym.sandbox.local.seccomp import enter as enter_filter
+from verigym.sandbox.local.system import SET_DUMPABLE, prctl
 
 MAX_MESSAGE = 48 << 10
 """A larger job comes as a file in memory."""
@@ -46,6 +57,9 @@ _full_collections = 0
 _callbacks = 0
 _shutdown = threading._shutdown  # type: ignore[attr-defined]
 _closing_filter: seccomp.Prepared = (0, None)
+_set_native_id = threading.main_thread()._set_native_id  # type: ignore[attr-defined]
+_detach = _socket.socket.detach
+_ANCILLARY_BYTES = socket.CMSG_SPACE(4 * 4)
 _rules = -1
 
 
@@ -83,7 +97,8 @@ def rules(settings: dict[str, Any]) -> int:
 def prepare(settings: dict[str, Any], job_rules: int) -> None:
     """Do once, in the slot, what is the same for all of its jobs."""
     global _callbacks, _closing_filter, _full_collections, _rules
-    _full_collections = gc.get_stats()[2]["collections"]
+    os.umask(0o022)
+    _full_collections = get_stats()[2]["collections"]
     _environment.update(os.environ)
     _callbacks = atexit._ncallbacks()
     _rules = job_rules
@@ -105,26 +120,24 @@ def serve(settings: dict[str, Any], jobs: socket.socket, folder: str) -> NoRetur
         # Without namespaces all tasks of the user on this machine count.
         others = 0 if settings["namespaces"] else plain.tasks_of(_user(settings))
         give_up(settings)
-        # Where memory runs out, this process goes before the slot.
-        root.write("/proc/self/oom_score_adj", "1000")
         if _rules >= 0:
-            landlock.enter(_rules)
-        os.setsid()
-        os.chdir(folder)
+            enter_landlock(_rules)
+        setsid()
+        chdir(folder)
         order = _receive(jobs)
         _put_files(order["files"], jobs)
         warm = order["python"] is not None
         _restore_signals(warm)
         # Also a few descriptors are open still, perhaps more than the job may have.
         for what, soft, hard in order["rlimits"]:
-            if what == resource.RLIMIT_NPROC and not settings["namespaces"]:
+            if others and what == resource.RLIMIT_NPROC:
                 soft = hard = hard + others
-            resource.setrlimit(what, (soft, hard))
-        gc.enable()
-        seccomp.enter(_closing_filter)
-        jobs.send(b"S%r" % time.monotonic())
-        jobs.detach()
-        os.closerange(3, _MAX_FD)
+            setrlimit(what, (soft, hard))
+        enable_gc()
+        enter_filter(_closing_filter)
+        jobs.send(b"S%d" % monotonic_ns())
+        _detach(jobs)
+        closerange(3, _MAX_FD)
     except BaseException as error:  # noqa: BLE001
         # A fork reports and ends, it never unwinds.
         try:
@@ -145,39 +158,40 @@ def _user(settings: dict[str, Any]) -> int:
 def give_up(settings: dict[str, Any]) -> None:
     """Become nobody, without a capability and without a way to get one."""
     if settings["as_root"]:
-        os.setresgid(NOBODY, NOBODY, NOBODY)
+        setresgid(NOBODY, NOBODY, NOBODY)
         # Takes the capabilities too.
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        setresuid(NOBODY, NOBODY, NOBODY)
     else:
         system.drop_capabilities()
     # The change of user, or the slot, took /proc/self away.
-    system.prctl(system.SET_DUMPABLE, 1)
+    prctl(SET_DUMPABLE, 1)
 
 
 def _receive(jobs: socket.socket) -> dict[str, Any]:
     """The job that the client sends; its streams become 0, 1 and 2."""
-    message, ancillary, _, _ = jobs.recvmsg(MAX_MESSAGE + 16, socket.CMSG_SPACE(4 * 4))
+    message, ancillary, _, _ = jobs.recvmsg(MAX_MESSAGE + 16, _ANCILLARY_BYTES)
     if not message:
         os._exit(0)
-    fds = array.array("i")
+    streams: list[int] = []
     for _, _, data in ancillary:
-        fds.frombytes(data)
-    streams = list(fds)
+        streams += memoryview(data).cast("i")
     if message[:1] == b"F":
         with os.fdopen(streams.pop(), "rb") as file:
-            order: dict[str, Any] = marshal.loads(file.read())
+            order: dict[str, Any] = loads(file.read())
     else:
-        order = marshal.loads(message[1:])
+        order = loads(message[1:])
     if len(streams) < 3:
         streams.append(_stdin(order["stdin"]))
-    for number, fd in zip((1, 2, 0), streams, strict=True):
-        os.dup2(fd, number)
+    stdout, stderr, stdin = streams
+    dup2(stdout, 1)
+    dup2(stderr, 2)
+    dup2(stdin, 0)
     return order
 
 
 def _stdin(data: bytes) -> int:
-    read, write = os.pipe()
-    os.set_blocking(write, False)
+    read, write = pipe()
+    set_blocking(write, False)
     if data and os.write(write, data) < len(data):
         raise OSError("standard input did not fit into a pipe")
     os.close(write)
@@ -196,7 +210,6 @@ def _put_files(files: list[tuple[str, bytes, int]], jobs: socket.socket) -> None
 
 
 def _write_files(files: list[tuple[str, bytes, int]]) -> None:
-    os.umask(0o022)
     for name, data, mode in files:
         parent = name.rpartition("/")[0]
         if parent:
@@ -211,9 +224,9 @@ def _write_files(files: list[tuple[str, bytes, int]]) -> None:
 def _restore_signals(warm: bool) -> None:
     """All signals as a fresh process has them, or a fresh Python."""
     # Without the enums of `signal`, which touch, and so copy, a dozen pages more.
-    _signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
     if warm:
-        _signal.signal(signal.SIGINT, signal.default_int_handler)
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
     else:
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
@@ -236,14 +249,14 @@ def run_python(settings: dict[str, Any], folder: str, order: dict[str, Any]) -> 
     path = f"{folder}/{name}"
     if not settings["namespaces"]:
         env = {**env, "HOME": folder, "TMPDIR": folder}
-    texts = {file: data for file, data, _ in order["files"] if file.endswith(".py") or file == name}
+    source = next(data for file, data, _ in order["files"] if file == name)
     for key, value in env.items():
         if _environment.get(key) != value:
             os.environ[key] = value
     _hooks_are_due = True
-    threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
+    _set_native_id()
     _reseed()
-    main = types.ModuleType("__main__")
+    main = ModuleType("__main__")
     main.__dict__.update(
         __builtins__=builtins,
         __file__=path,
@@ -257,17 +270,26 @@ def run_python(settings: dict[str, Any], folder: str, order: dict[str, Any]) -> 
     sys.path.insert(0, path.rpartition("/")[0])
     status = 0
     try:
-        exec(compile(texts[name], path, "exec", dont_inherit=True), main.__dict__)  # noqa: S102
+        exec(compile(source, path, "exec", dont_inherit=True), main.__dict__)  # noqa: S102
     except BaseException as error:  # noqa: BLE001
         status = _report(error)
     os._exit(_finish(main, status))
+
+
+def warm_up() -> None:
+    """Run a short program in the server, where it prints to nowhere.
+
+    What an interpreter sets up at the first program is then there, and no job has to do and to copy it.
+    """
+    exec(compile(b"print(6 * 7)", "warm-up", "exec", dont_inherit=True), {})  # noqa: S102
+    sys.stdout.flush()
 
 
 def find_generators() -> None:
     """Note the random generators that loaded modules share with all who import them."""
     _generators.extend(
         thing
-        for thing in gc.get_objects()
+        for thing in get_objects()
         if isinstance(thing, random.Random) and not isinstance(thing, random.SystemRandom)
     )
 
@@ -275,10 +297,11 @@ def find_generators() -> None:
 def _reseed() -> None:
     """Without this every program would draw what the one before it drew.
 
-    From few bytes, because seeding from all that a generator can take costs as much as a short program.
+    From few bytes, because seeding from all that a generator can take costs as much as a short program; by
+    the base class, as what `random.Random` does beside is for generators that have drawn already.
     """
     for generator in _generators:
-        generator.seed(int.from_bytes(os.urandom(16), "little"))
+        PlainRandom.seed(generator, int.from_bytes(urandom(16), "little"))
     if numbers := sys.modules.get("numpy.random"):
         numbers.seed(int.from_bytes(os.urandom(4), "little"))
 
@@ -338,7 +361,7 @@ def _end_threads() -> None:
         threading._shutdown()  # type: ignore[attr-defined]
 
 
-def _finish(main: types.ModuleType, status: int) -> int:
+def _finish(main: ModuleType, status: int) -> int:
     """Do what an interpreter does at its end and that a program can notice; the exit status.
 
     Tearing the whole interpreter down would cost more than many a program. What is missing: finalizers
@@ -353,8 +376,8 @@ def _finish(main: types.ModuleType, status: int) -> int:
             if key != "__builtins__":
                 main.__dict__[key] = None
         # A full collection takes as long as a short program; needed only where something is that old.
-        aged = gc.get_count()[2] or gc.get_stats()[2]["collections"] != _full_collections
-        gc.collect(2 if aged else 1)
+        aged = get_count()[2] or get_stats()[2]["collections"] != _full_collections
+        collect_garbage(2 if aged else 1)
         return status if _flush() and good else 120
     except BaseException as error:  # noqa: BLE001
         return _report(error)

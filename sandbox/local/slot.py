@@ -40,7 +40,11 @@ class _Slot:
     """State of a slot; plain numbers."""
 
     def __init__(
-        self, settings: dict[str, Any], jobs: socket.socket, control: socket.socket
+        self,
+        settings: dict[str, Any],
+        jobs: socket.socket,
+        control: socket.socket,
+        badness: int,
     ) -> None:
         self.settings = settings
         self.jobs = jobs
@@ -53,6 +57,8 @@ class _Slot:
         self.cpu_us = 0
         self.peak_kib = 0
         self.status = 0
+        self.badness = badness
+        self.own_badness = os.pread(badness, 16, 0)
         self.signals = system.child_signals()
         self.poll = select.poll()
         self.poll.register(control.fileno(), select.POLLIN)
@@ -64,6 +70,8 @@ def main(settings: dict[str, Any], jobs_fd: int, control_fd: int) -> NoReturn:
     control = socket.socket(fileno=control_fd)
     control.settimeout(None)
     try:
+        # Opened first, as the kernel closes a process's own figures to one that cannot be dumped.
+        badness = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
         if settings["namespaces"]:
             _confine(settings)
             rules = child.rules(settings)
@@ -71,13 +79,14 @@ def main(settings: dict[str, Any], jobs_fd: int, control_fd: int) -> NoReturn:
             rules = plain.confine(settings, settings["folder"])
             for name in root.OF_THE_HOST:
                 del settings[name]
-        gc.freeze()
         if settings["as_root"]:
             os.setgroups([])
         jobs = socket.socket(fileno=jobs_fd)
         jobs.settimeout(None)
-        slot = _Slot(settings, jobs, control)
+        slot = _Slot(settings, jobs, control, badness)
         child.prepare(settings, rules)
+        # What lives here is never looked at by the collections of a job, which would copy its pages.
+        gc.freeze()
         control.send(b"R" + (b"" if settings["namespaces"] else os.fsencode(slot.folder)))
         if not control.recv(1):  # sent when this process is in its control group
             os._exit(0)
@@ -120,10 +129,13 @@ def _run_one(slot: _Slot) -> None:
     slot.sequence += 1
     slot.cpu_us = slot.peak_kib = 0
     slot.held = False
+    # Where memory runs out, the child goes before this process. Inherited it costs less than set by the child.
+    os.pwrite(slot.badness, b"1000", 0)
     slot.child = os.fork()
     if slot.child == 0:
         # The child's end of the slot's socket and of its signals closes when the job begins.
         child.serve(slot.settings, slot.jobs, slot.folder)
+    os.pwrite(slot.badness, slot.own_badness, 0)
     others = True
     while slot.child:
         events = dict(slot.poll.poll())
@@ -135,8 +147,9 @@ def _run_one(slot: _Slot) -> None:
     ended = time.monotonic()
     if others:
         _kill_rest(slot)
-    free = 1 << 40  # the host's own, which is not the job's
-    if spaces:
+    # Asked for after a failure alone; and without namespaces the disk is the host's own.
+    free = 1 << 40
+    if spaces and slot.status:
         disk = os.statvfs(_TMP)
         free = disk.f_bavail * disk.f_frsize if disk.f_favail else -1
     report = (b"R", slot.sequence, slot.status, ended, slot.cpu_us, slot.peak_kib, free)

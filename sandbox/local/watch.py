@@ -212,7 +212,7 @@ def note_start(slot: Slot, seen: Seen) -> None:
     except OSError:
         return
     if message[:1] == b"S":
-        seen.started = float(message[1:])
+        seen.started = int(message[1:]) / 1e9
     elif message[:1] == b"N":
         seen.killed = JobStatus.DISK_LIMIT
     elif message[:1] == b"E":

@@ -59,6 +59,7 @@ def main(settings: dict[str, Any], control_fd: int) -> NoReturn:
         "resident_mib": _size_mib(1),
     }
     _forget_paths()
+    child.warm_up()
     gc.collect()
     gc.freeze()
     gc.disable()

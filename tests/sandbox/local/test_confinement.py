@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from tests.sandbox.local.marked_jobs import marked, run
-from verigym.sandbox.job import JobStatus
+from verigym.sandbox.job import JobStatus, Limits
 
 ROOT = Path(__file__).parents[3]
 
@@ -50,6 +50,17 @@ def test_children_forked_at_the_last_moment_die(sandbox, marker):
     )
     assert run(sandbox, source, mark=marker).status is JobStatus.OK
     assert marked(marker) == []
+
+
+def test_a_program_is_killed_before_its_slot_where_memory_runs_out(sandbox):
+    # Another disk size than the default: the slot answers for it, and has gone on after its fork by then.
+    with sandbox.session("python", limits=Limits(disk_mib=33, wall_s=60.0)) as session:
+        cell = session.run("print(open('/proc/self/oom_score_adj').read())")
+        slots = [slot for server in sandbox._pool.servers().values() for slot in server.slots]
+        (pid,) = [slot.pid for slot in slots if slot.busy]
+        score = int(Path(f"/proc/{pid}/oom_score_adj").read_text())
+    own = int(Path("/proc/self/oom_score_adj").read_text())
+    assert (int(cell.stdout), score) == (1000, own)
 
 
 def test_a_fork_bomb_dies(sandbox, marker):
