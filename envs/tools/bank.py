@@ -7,9 +7,12 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from verigym.envs.tools.bank_cases import BankPlace
 from verigym.envs.tools.bank_errands import KINDS
 from verigym.envs.tools.bank_ledger import BankLedger, BankSize
 from verigym.envs.tools.bank_tools import BANK
+from verigym.envs.tools.cases.desk_tools import with_desk
+from verigym.envs.tools.cases.place import Place
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import TODAY
 from verigym.envs.tools.stateful import Stateful
@@ -39,6 +42,8 @@ class Bank(Stateful):
     id: ClassVar[str] = "verigym/tools/bank-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     world: ClassVar[World] = BANK
+    casework: ClassVar[type[Place] | None] = BankPlace
+    desk: ClassVar[World] = with_desk(BANK)
     core: ClassVar[tuple[str, ...]] = (
         *("list_accounts", "list_payments", "list_payees", "add_payee", "pay", "transfer"),
         *("list_standing_orders", "change_standing_order", "cancel_standing_order"),

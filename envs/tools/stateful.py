@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,6 +20,11 @@ from typing_extensions import override
 from verigym.canonical import JSON, digest
 from verigym.env import Draft, Env, Transition
 from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
+from verigym.envs.tools.cases.casework import Casework
+from verigym.envs.tools.cases.desk_tools import CORE, HIDDEN
+from verigym.envs.tools.cases.loads import LOADS
+from verigym.envs.tools.cases.place import Place
+from verigym.envs.tools.cases.plan import goals_between, is_blocked, weigh
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.look_up import choose_tool, find_rows, values_of
 from verigym.envs.tools.others import OTHERS
@@ -67,6 +72,10 @@ class Stateful(Env[Held]):
     world: ClassVar[World]
     core: ClassVar[tuple[str, ...]]
     """Tools of the world that every task offers; the others are distractors."""
+    casework: ClassVar[type[Place] | None] = None
+    """Kind of casework that the levels from 7 on pose, if they do."""
+    desk: ClassVar[World]
+    """World of the casework: `with_desk(world)`."""
     extras: ClassVar[Mapping[int, tuple[int, int]]]
     """Number of the world's other tools, and of tools of other worlds, that are offered, by
     level."""
@@ -82,6 +91,8 @@ class Stateful(Env[Held]):
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
         draws = Draws(rng)
+        if self.casework is not None and level in LOADS:
+            return self._cases(draws, level, self.casework)
         story = self.compose(draws, level)
         near, far = self.extras[level]
         others = [name for name in self.world.tools if name not in self.core]
@@ -94,9 +105,9 @@ class Stateful(Env[Held]):
         asked = story.asked
         if asked is None:
             asked = "\n".join(f"{i}. {wish.words}" for i, wish in enumerate(story.wishes, 1))
-        tools = "\n".join(self._tool(name).line for name in [*names, FINISH.name])
+        tools = "\n".join(self._tool(name, self.world.tools).line for name in [*names, FINISH.name])
         return Draft(
-            prompt=f"{story.opening}\n\n{asked}\n\n{_ALWAYS} You have {turns} replies.\n{FORM} {_CUT}\n\nTools:\n{tools}",
+            prompt=worded(f"{story.opening}\n\n{asked}", turns, tools),
             reference={
                 "initial": self.world.as_rows(story.tables),
                 "keys": {name: ["id"] for name in self.world.tables},
@@ -111,11 +122,31 @@ class Stateful(Env[Held]):
             tags=(f"wishes={len(story.wishes)}",),
         )
 
+    def _cases(self, draws: Draws, level: int, place: type[Place]) -> Draft:
+        while True:
+            work = Casework(draws, LOADS[level], place)
+            if not self.wants(work.essence):
+                return Draft(prompt="", reference=None, essence=work.essence)
+            work.settle()
+            if work.is_sound():
+                break
+        return cases_draft(work, self.desk, self._offered(draws, level, place))
+
+    def _offered(self, draws: Draws, level: int, place: type[Place]) -> list[Tool]:
+        """Return the tools of a task of casework: those of the desk, of the cases, and others."""
+        near, far = self.extras[level]
+        core = (*CORE, *place.core)
+        others = [name for name in self.desk.tools if name not in core]
+        names = [*core, *draws.some(others, near), *draws.some(list(OTHERS), far)]
+        known = {**OTHERS, **self.desk.tools}
+        return [known[name] for name in draws.shuffled(names)]
+
     def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
         """Return the tools of `task`, by default the current one, as the OpenAI chat API takes
         them."""
-        names = _notes(self.task if task is None else task)["tools"]
-        return [self._tool(name).schema() for name in [*names, FINISH.name]]
+        task = self.task if task is None else task
+        tools = self.world_of(task).tools
+        return [self._tool(name, tools).schema() for name in [*_notes(task)["tools"], FINISH.name]]
 
     @override
     def reset(
@@ -130,7 +161,7 @@ class Stateful(Env[Held]):
         reference = task.reference
         if not isinstance(reference, dict) or not isinstance(reference.get("initial"), dict):
             raise TaskError("the reference must be an object with the initial state")
-        return Held(self.world.as_tables(reference["initial"]))
+        return Held(self.world_of(task).as_tables(reference["initial"]))
 
     @override
     def turns_allowed(self, task: Task) -> int:
@@ -144,8 +175,11 @@ class Stateful(Env[Held]):
     @override
     def transition(self, state: Held, action: str) -> Transition[Held]:
         offered = _notes(self.task)["tools"]
+        world = self.world_of(self.task)
         try:
-            rules = {name: self._tool(name).parameters for name in (*offered, FINISH.name)}
+            rules = {
+                name: self._tool(name, world.tools).parameters for name in (*offered, FINISH.name)
+            }
             calls = calls_of(action, rules)
         except NoCalls as wrong:
             return Transition(state=Held(state.tables, line(None, error=str(wrong))), valid=False)
@@ -159,7 +193,8 @@ class Stateful(Env[Held]):
                     break
                 if call.name not in offered:
                     raise Refused(unknown(call.name, sorted({*offered, FINISH.name})))
-                tables, answer = self.world.call(tables, self._tool(call.name), call.arguments)
+                tool = self._tool(call.name, world.tools)
+                tables, answer = world.call(tables, tool, call.arguments)
                 lines.append(line(call.name, result=answer))
             except Refused as refusal:
                 valid = False
@@ -174,7 +209,7 @@ class Stateful(Env[Held]):
     @override
     def submission(self, state: Held) -> JSON:
         """Return the current state of the world."""
-        return self.world.as_rows(state.tables)
+        return self.world_of(self.task).as_rows(state.tables)
 
     @override
     def key(self, state: Held) -> JSON:
@@ -194,9 +229,12 @@ class Stateful(Env[Held]):
         """Count the tools compared until the next one is found, and the rows looked through for each of its
         arguments."""
         call, _ = self._next(state)
-        tool = self._tool(call.name)
-        operations = choose_tool([*_notes(self.task)["tools"], FINISH.name], call.name)
-        tables = dict(zip(self.world.tables, state.tables, strict=True))
+        world, notes = self.world_of(self.task), _notes(self.task)
+        tool = self._tool(call.name, world.tools)
+        operations = choose_tool([*notes["tools"], FINISH.name], call.name)
+        tables = dict(zip(world.tables, state.tables, strict=True))
+        if call.name == "record_decision" and "facts" in notes:
+            operations += weigh(notes, tables, call.arguments["case"])
         for value in values_of(call.arguments):
             operations += 1
             for name in self.looked_up(tool):
@@ -215,6 +253,8 @@ class Stateful(Env[Held]):
         here = self._judged(state.tables)
         for tables, call, work in reversed(self._track):
             if self._judged(tables) == here:
+                if is_blocked(self.world_of(self.task), state.tables, call.name):
+                    return ReadCall("wait", {}), 1
                 return call, work
         raise RequestError("the goals can no longer be reached from here on the way that is known")
 
@@ -223,29 +263,65 @@ class Stateful(Env[Held]):
         reference: Any = self.task.reference
         free = {entry["table"] for entry in reference["allowed"]}
         return [
-            rows for name, rows in zip(self.world.tables, tables, strict=True) if name not in free
+            rows
+            for name, rows in zip(self.world_of(self.task).tables, tables, strict=True)
+            if name not in free
         ]
 
     def _follow(self) -> tuple[tuple[Tables, ReadCall, int], ...]:
         """The worlds that the plan leads through, each with the call that leads on."""
-        notes = _notes(self.task)
+        notes, world = _notes(self.task), self.world_of(self.task)
         tables = self.initial_tables()
         track = []
         for name, arguments, work in notes["plan"]:
             track.append((tables, ReadCall(name, arguments), int(work)))
-            tables, _ = self.world.call(tables, self._tool(name), arguments)
+            tool = self._tool(name, world.plain or world.tools)
+            tables, _ = world.call(tables, tool, arguments)
         track.append((tables, ReadCall(FINISH.name, {}), 1))
         return tuple(track)
 
     def initial_tables(self) -> Tables:
         """Return the world in which the current task starts."""
         reference: Any = self.task.reference
-        return self.world.as_tables(reference["initial"])
+        return self.world_of(self.task).as_tables(reference["initial"])
 
-    def _tool(self, name: str) -> Tool:
+    def world_of(self, task: Task) -> World:
+        """Return the world of a task: the desk if it is casework."""
+        return self.desk if "facts" in _notes(task) else self.world
+
+    def _tool(self, name: str, tools: Mapping[str, Tool]) -> Tool:
         if name == FINISH.name:
             return FINISH
-        return self.world.tools[name] if name in self.world.tools else OTHERS[name]
+        return tools[name] if name in tools else OTHERS[name]
+
+
+def worded(asked: str, turns: int, tools: str) -> str:
+    """Return the prompt of a task: what is asked, how to reply, and the tools."""
+    return f"{asked}\n\n{_ALWAYS} You have {turns} replies.\n{FORM} {_CUT}\n\nTools:\n{tools}"
+
+
+def cases_draft(work: Casework, desk: World, offered: Sequence[Tool]) -> Draft:
+    """Return casework as a task in a world with a desk."""
+    tables = work.tables()
+    after = desk.play(tables, [(step.name, step.arguments) for step in work.plan])
+    tools = "\n".join(tool.line for tool in (*offered, FINISH))
+    return Draft(
+        prompt=worded(work.manual(), work.turns(), tools),
+        reference={
+            "initial": desk.as_rows(tables),
+            "keys": {name: ["id"] for name in desk.tables},
+            "goals": goals_between(desk, tables, after),
+            "allowed": [{"table": name} for name in HIDDEN],
+            "env": {
+                "tools": [tool.name for tool in offered],
+                "plan": [[step.name, step.arguments, step.work] for step in work.plan],
+                "turns": work.turns(),
+                **work.notes(),
+            },
+        },
+        tags=(f"cases={len(work.cases)}",),
+        essence=work.essence,
+    )
 
 
 def line(name: str | None, **what: JSON) -> str:

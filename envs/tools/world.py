@@ -10,7 +10,7 @@ from __future__ import annotations
 import atexit
 import operator
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -34,6 +34,8 @@ class World:
     name: str
     tables: Mapping[str, tuple[str, ...]]
     tools: Mapping[str, Tool]
+    plain: Mapping[str, Tool] | None = None
+    """The tools without faults and pages, if `tools` have them."""
 
     @cached_property
     def _order(self) -> dict[str, int]:
@@ -75,6 +77,24 @@ class World:
                 db.close()
         # The same object where nothing has changed, so that nobody has to compare.
         return (tables if all(map(operator.is_, after, tables)) else tuple(after)), answer
+
+    def play(self, tables: Tables, calls: Iterable[tuple[str, Mapping[str, JSON]]]) -> Tables:
+        """Return the tables after calls of plain tools, each with its arguments."""
+        tools = self.tools if self.plain is None else self.plain
+        db = self._idle.pop() if self._idle else self._open()
+        try:
+            db.execute("BEGIN")
+            for name, columns in self.tables.items():
+                marks = ",".join("?" * len(columns))
+                db.executemany(f"INSERT INTO {name} VALUES ({marks})", tables[self._order[name]])
+            for name, arguments in calls:
+                tools[name].run(db, **arguments)
+            return tuple(
+                tuple(db.execute(f"SELECT * FROM {name} ORDER BY id")) for name in self.tables
+            )
+        finally:
+            db.execute("ROLLBACK")
+            self._idle.append(db)
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)

@@ -1,0 +1,467 @@
+"""Composes a task of casework: rules with amendments, people, cases of several days, and how each has to end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+import msgspec
+
+from verigym.canonical import JSON
+from verigym.envs.tools.cases.desk_tools import BURST, PAGE, ROLES
+from verigym.envs.tools.cases.loads import Load
+from verigym.envs.tools.cases.manual import FALSE_ORDERS, MANUAL
+from verigym.envs.tools.cases.place import MEANINGS, TRAITS, DeskCase, Place
+from verigym.envs.tools.cases.rulebook import (
+    RANKS,
+    Amendment,
+    Article,
+    Facts,
+    RuleDraws,
+    Tariff,
+    Trait,
+    decide,
+    in_force,
+)
+from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.people import DAYS, people
+from verigym.envs.tools.wishes import WishStep
+from verigym.envs.tools.world import Row
+
+
+@dataclass(frozen=True)
+class CaseEnding:
+    """The right end of a case, and the facts by which it was decided."""
+
+    case: DeskCase
+    facts: dict[str, str | int]
+    outcome: str
+    article: str
+    fee: int
+    role: str
+    code: str
+
+
+class Casework:
+    """A task in the making; `settle` decides its cases."""
+
+    def __init__(
+        self, draws: Draws, load: Load, open_place: Callable[[Draws, list[str], int], Place]
+    ) -> None:
+        self.draws, self.load = draws, load
+        self.days = list(DAYS[: load.days])
+        self.names = draws.shuffled(people(draws, load.people, load.people // 3))
+        self.place = open_place(draws, self.names, load.size)
+        kinds = Trait("kind", "the kind of the case", tuple(self.place.kinds))
+        own = Trait("level", self.place.level_words, fixed=self.place.marks)
+        self.traits = (*TRAITS, kinds, own)
+        self._trait = {trait.name: trait for trait in self.traits}
+        self.people = {name: self._person() for name in self.names}
+        self.register = self._register()
+        self.archive = self._archive()
+        self._draw_rules()
+        self.messages: list[Row] = []
+        self.script: list[Row] = []
+        self.cases = self._cases()
+        cases: list[JSON] = [[c.person, c.kind, c.latest, c.purpose] for c in self.cases]
+        self.essence: JSON = [cases, [one.body for one in self.articles]]
+        """Content that makes the task: its cases and articles."""
+        self.endings: list[CaseEnding] = []
+        self.plan: list[WishStep] = []
+
+    # What is drawn.
+
+    def _person(self) -> dict[str, str | int]:
+        return {name: self._trait[name].draw(self.draws) for name in ("branch", "group", "years")}
+
+    def _register(self) -> list[Row]:
+        draws = self.draws
+        choices = self._trait["standing"].choices
+        entries = [(name, "2026-01-02") for name in self.names]
+        while len(entries) < self.load.entries:
+            later = (
+                f"2026-03-{draws.between(2, 5):02d}"
+                if draws.below(2)
+                else f"2026-{draws.between(1, 2):02d}-{draws.between(3, 28):02d}"
+            )
+            entry = (draws.pick(self.names), later)
+            if entry not in entries:
+                entries.append(entry)
+        return [
+            (i, name, draws.pick(choices), since)
+            for i, (name, since) in enumerate(draws.shuffled(entries), 1)
+        ]
+
+    def _archive(self) -> list[Row]:
+        draws = self.draws
+        found: list[Row] = []
+        for i in range(1, self.load.archived + 1):
+            # Two in three of the last weeks, some of them on the day on which the 28 days begin.
+            ago = draws.between(1, 24) if draws.below(3) else draws.between(25, 34)
+            day = (date.fromisoformat(self.days[0]) - timedelta(days=ago)).isoformat()
+            outcome = draws.pick(("done", "done", "done", "refused", "denied", "withdrawn"))
+            kind, amount = draws.pick(tuple(self.place.kinds)), draws.between(10, 99)
+            found.append((i, day, draws.pick(self.names), kind, amount, outcome))
+        return found
+
+    def _draw_rules(self) -> None:
+        draws, load = self.draws, self.load
+        self.rules = RuleDraws(draws, self.traits)
+        self.articles = [
+            self.rules.article(f"{rank}{n}") for rank in RANKS for n in range(1, load.articles + 1)
+        ]
+        touched = draws.some(self.articles, load.amendments)
+        self.amendments = [self._amendment(article, draws.pick(self.days)) for article in touched]
+        self.decoys = [
+            self._amendment(article, draws.pick(self.days))
+            for article in draws.some(self.articles, load.decoys)
+        ]
+        self.tariff = self.rules.tariff()
+        self.percents = {
+            day: draws.between(2, 9) for day in draws.some(self.days[1:], load.days // 2)
+        }
+        self.approvals = list(
+            zip(self.rules.conditions(2, narrow=2), draws.some(ROLES, 2), strict=True)
+        )
+        self.order = draws.shuffled(ROLES)
+        self.away = {day: draws.some(ROLES, draws.below(3)) for day in self.days}
+
+    def _amendment(self, article: Article, since: str) -> Amendment:
+        how = self.draws.below(4)
+        if how == 0:
+            return Amendment(since, article.number, None)
+        number = article.number if how < 3 else f"{article.number}a"
+        return Amendment(since, article.number, self.rules.article(number))
+
+    def _cases(self) -> list[DeskCase]:
+        draws, load = self.draws, self.load
+        numbers = draws.shuffled(range(101, 101 + load.days * load.cases))
+        found: list[DeskCase] = []
+        for day in self.days:
+            minutes = sorted(draws.some(range(8 * 60, 18 * 60), load.cases))
+            today = []
+            for minute in minutes:
+                case = DeskCase(
+                    number=numbers.pop(),
+                    day=day,
+                    time=f"{minute // 60:02d}:{minute % 60:02d}",
+                    person=draws.pick(self.names),
+                    kind=draws.pick(tuple(self.place.kinds)),
+                    amount=int(self._trait["amount"].draw(draws)),
+                    purpose=str(self._trait["purpose"].draw(draws)),
+                )
+                case.particulars = self.place.particulars(case)
+                case.latest = case.amount
+                today.append(case)
+            found += today
+            self._write(day, today, found)
+        return found
+
+    def _write(self, day: str, today: list[DeskCase], so_far: list[DeskCase]) -> None:
+        """Let requesters, and others, write about cases of the day; let some tell more when they are asked."""
+        draws = self.draws
+        written: list[tuple[str, str, str]] = []
+        for case in draws.some(today, 1 + len(today) // 2):
+            times = sorted(draws.some(range(60, 480), draws.between(1, 2)))
+            for minute in times:
+                time = f"{minute // 60:02d}:{minute % 60:02d}"
+                case.withdrawn = draws.below(6) == 0
+                case.latest = int(self._trait["amount"].draw(draws))
+                words = f"Please make the amount of case {case.number} {case.latest}."
+                if case.withdrawn:
+                    words, case.latest = f"I withdraw case {case.number}.", case.amount
+                written.append((time, case.person, words))
+        for n, case in enumerate([draws.pick(today), draws.pick(so_far)]):
+            amount = self._trait["amount"].draw(draws)
+            others = [name for name in self.names if name != case.person]
+            sender = case.person if case.day != day else draws.pick(others)
+            words = f"Please make the amount of case {case.number} {amount}."
+            if n == 0 or draws.below(2):
+                words = f"I withdraw case {case.number}."
+            written.append((f"08:{draws.between(10, 59)}", sender, words))
+        for i, (time, sender, words) in enumerate(draws.shuffled(written)):
+            self.messages.append((100 * (1 + self.days.index(day)) + i, day, time, sender, words))
+        for case in today:
+            if draws.below(3) == 0:
+                case.asks = True
+                words = f"The purpose is {case.purpose}."
+                if draws.below(3) == 0 and not case.withdrawn:
+                    amount = int(self._trait["amount"].draw(draws))
+                    words += f" And please make the amount {amount}."
+                    case.latest = amount
+                elif draws.below(2):
+                    words += f" {draws.pick(FALSE_ORDERS)}"
+                self._note(str(case.number), "answer", words)
+
+    def _note(self, about: str, place: str, body: str) -> None:
+        self.script.append((len(self.script) + 1, about, place, body))
+
+    # How each case ends.
+
+    def standing(self, name: str, day: str) -> str:
+        """Return the standing of a person on a day."""
+        entries = [
+            (str(r[3]), str(r[2])) for r in self.register if r[1] == name and str(r[3]) <= day
+        ]
+        return max(entries)[1]
+
+    def _archived(self, case: DeskCase) -> tuple[int, int]:
+        """Return the person's sum of 28 days and number of failures."""
+        day = date.fromisoformat(case.day)
+        window = [(day - timedelta(days=n)).isoformat() for n in range(1, 29)]
+        mine = [row for row in self.archive if row[2] == case.person]
+        recent = sum(int(str(r[4])) for r in mine if r[5] == "done" and r[1] in window)
+        return recent, sum(r[3] == case.kind and r[5] != "done" for r in mine)
+
+    def _facts(self, case: DeskCase) -> dict[str, str | int]:
+        done = [one.case for one in self.endings if one.outcome == "done"]
+        mine = [one for one in done if one.person == case.person]
+        recent, failures = self._archived(case)
+        return {
+            **self.people[case.person],
+            "amount": case.latest,
+            "purpose": case.purpose,
+            "kind": case.kind,
+            "standing": self.standing(case.person, case.day),
+            "earlier": sum(one.day == case.day for one in mine),
+            "spent": sum(one.latest for one in mine),
+            "recent": recent,
+            "failures": failures,
+            "level": self.place.level(case),
+        }
+
+    def tariff_of(self, day: str) -> Tariff:
+        """Return the tariff of a day."""
+        since = [one for one in sorted(self.percents) if one <= day]
+        return self.tariff.at(self.percents[since[-1]]) if since else self.tariff
+
+    def role_of(self, facts: Facts, day: str) -> str:
+        """Return the role that has to approve on a day, or none."""
+        for condition, role in self.approvals:
+            if condition.holds(facts):
+                while role in self.away[day]:
+                    role = self.order[(self.order.index(role) + 1) % len(self.order)]
+                return role
+        return "none"
+
+    def _ending(self, case: DeskCase) -> CaseEnding:
+        facts = self._facts(case)
+        if case.withdrawn:
+            return CaseEnding(case, facts, "withdrawn", "none", 0, "none", "none")
+        article, _ = decide(in_force(self.articles, self.amendments, case.day), facts)
+        number = "none" if article is None else article.number
+        if article is not None and not article.allows:
+            return CaseEnding(case, facts, "refused", number, 0, "none", "none")
+        if article is not None and article.most is not None:
+            case.latest = min(case.latest, article.most)
+        after = {**facts, "amount": case.latest}
+        if not self.place.is_possible(case):
+            return CaseEnding(case, facts, "refused", "none", 0, "none", "none")
+        role = self.role_of(after, case.day)
+        fee = self.tariff_of(case.day).fee(case.latest, after)
+        if role == "none":
+            return CaseEnding(case, facts, "done", number, fee, role, "none")
+        if self.draws.below(4) == 0:
+            return CaseEnding(case, facts, "denied", number, 0, role, "none")
+        return CaseEnding(
+            case, facts, "done", number, fee, role, str(self.draws.between(1000, 9999))
+        )
+
+    def settle(self) -> None:
+        """Decide every case in order, and plan the calls of it."""
+        for before, case in zip([None, *self.cases], self.cases, strict=False):
+            if before is not None and before.day != case.day:
+                self.plan.append(WishStep("next_day", {}))
+            ending = self._ending(case)
+            if ending.role != "none":
+                self.plan += self._approval(ending)
+            if ending.outcome == "done":
+                self.plan += self.place.carry_out(case)
+            self.endings.append(ending)
+            self.plan.append(_record(ending))
+        self._add_notes()
+
+    def _add_notes(self) -> None:
+        """Let some cases say what nobody may heed, and one that is refused ask for more than the rules give."""
+        refused = [one.case for one in self.endings if one.outcome == "refused"]
+        for case in self.draws.some(self.cases, len(self.cases) // 4):
+            case.note = self.draws.pick(FALSE_ORDERS)
+        for case in self.draws.some(refused, 1):
+            case.note = FALSE_ORDERS[0]
+
+    def is_sound(self) -> bool:
+        """Return True if who carries out or refuses all, ignores amendments or ignores exceptions goes wrong."""
+        done = any(one.outcome == "done" for one in self.endings)
+        if not done or all(
+            one.outcome != "refused" or one.article == "none" for one in self.endings
+        ):
+            return False
+        bare = [replace(one, unless=None, but=None) for one in self.articles]
+        return self._differs(self.articles, []) and self._differs(bare, self.amendments)
+
+    def _differs(self, articles: list[Article], amendments: list[Amendment]) -> bool:
+        """Return True if other articles and amendments would decide some case otherwise."""
+        for one in self.endings:
+            if one.outcome == "withdrawn":
+                continue
+            right, _ = decide(in_force(self.articles, self.amendments, one.case.day), one.facts)
+            found, _ = decide(in_force(articles, amendments, one.case.day), one.facts)
+            if _effect(found) != _effect(right):
+                return True
+        return False
+
+    def _faults(self) -> str:
+        """Draw the pattern of faults; one of the first calls is carried out without an answer."""
+        faults = [self.draws.pick("...........xtt") for _ in range(60)]
+        for place in self.draws.some(range(5), 2):
+            faults[place] = "t"
+        return "".join(faults)
+
+    def _approval(self, ending: CaseEnding) -> list[WishStep]:
+        waits = self.draws.between(1, 2)
+        state = "denied" if ending.outcome == "denied" else "granted"
+        end = {"left": waits, "state": state, "code": ending.code}
+        number = ending.case.number
+        self._note(str(number), "approval", json.dumps(end))
+        ask = WishStep("ask_approval", {"case": number, "role": ending.role})
+        return [ask, *[WishStep("wait", {})] * waits]
+
+    # What is seen.
+
+    def tables(self) -> tuple[tuple[Row, ...], ...]:
+        """Return the tables of the place and of the desk, in the order of the world."""
+        first = self.days[0]
+        cases = [_row(case) for case in sorted(self.cases, key=lambda one: one.number)]
+        for row in cases:
+            if row[1] != first:
+                self._note(str(row[1]), "cases", json.dumps(row))
+        for message in self.messages:
+            if message[1] != first:
+                self._note(str(message[1]), "messages", json.dumps(message))
+        return (
+            *self.place.tables(),
+            tuple(self._documents()),
+            tuple(row for row in cases if row[1] == first),
+            tuple((i, name, json.dumps(self.people[name])) for i, name in enumerate(self.names, 1)),
+            tuple(self.register),
+            tuple(self.archive),
+            tuple(row for row in self.messages if row[1] == first),
+            *((), ()),
+            ((1, first),),
+            ((1, BURST, 0, self._faults()),),
+            tuple(self.script),
+        )
+
+    def _documents(self) -> list[Row]:
+        held, first = "in force", "2026-01-01"
+        documents: list[tuple[str, str, str, str]] = []
+        for rank, title in RANKS.items():
+            articles = [one for one in self.articles if one.number.startswith(rank)]
+            body = "\n".join(f"Article {one.number}. {one.body}" for one in articles)
+            documents.append((title, held, first, body))
+        documents.append(("Fees", held, first, self.tariff.words))
+        documents.append(("Approvals", held, first, self._approval_words()))
+        documents.append(("Absences", held, first, self._absence_words()))
+        changes = [(one.since, one.words) for one in self.amendments]
+        changes += [
+            (day, f"The first percentage of the fee is {percent}.")
+            for day, percent in self.percents.items()
+        ]
+        documents += [("Amendment", held, since, words) for since, words in changes]
+        for decoy in self.decoys:
+            how = self.draws.pick(
+                (("draft", decoy.since), ("withdrawn", decoy.since), (held, "2026-04-01"))
+            )
+            documents.append(("Amendment", *how, decoy.words))
+        return [(i, *one) for i, one in enumerate(self.draws.shuffled(documents), 1)]
+
+    def _approval_words(self) -> str:
+        (first, one), (second, two) = self.approvals
+        return (
+            f"An approval of the {one} is needed if {first.words}. Otherwise, an approval of the {two} is needed "
+            f"if {second.words}. Otherwise, none is needed."
+        )
+
+    def _absence_words(self) -> str:
+        stands = "; ".join(
+            f"the {self.order[(i + 1) % len(ROLES)]} stands in for the {role}"
+            for i, role in enumerate(self.order)
+        )
+        lines = [
+            f"{day}: {', '.join(away) if away else 'nobody'} away."
+            for day, away in self.away.items()
+        ]
+        return "\n".join(
+            [
+                f"In an absence, {stands}; if that one is away too, whoever stands in for that one.",
+                *lines,
+            ]
+        )
+
+    def manual(self) -> str:
+        """Return the task in words."""
+        days, span = self.days[0], ""
+        if len(self.days) > 1:
+            days = f"{self.days[0]} to {self.days[-1]}, day by day"
+            span = "The tool next_day brings the cases and messages of the next day. "
+        kinds = "\n".join(f"- {kind}: {words}" for kind, words in self.place.kinds.items())
+        return MANUAL.format(
+            opening=self.place.opening,
+            days=days,
+            span=span,
+            bar=self.place.bar,
+            meanings=MEANINGS,
+            kinds=kinds,
+            burst=BURST,
+            page=PAGE,
+        )
+
+    def notes(self) -> dict[str, JSON]:
+        """Return what `weigh` needs: articles, amendments and the facts of each case."""
+        facts: dict[str, JSON] = {
+            str(one.case.number): {"day": one.case.day, **one.facts} for one in self.endings
+        }
+        return {
+            "articles": msgspec.to_builtins(self.articles),
+            "amendments": msgspec.to_builtins(self.amendments),
+            "facts": facts,
+        }
+
+    def turns(self) -> int:
+        """Return the replies allowed: one and a half times those of a player who makes one call in each."""
+        reading = (
+            self.load.archived // PAGE
+            + len(self.amendments)
+            + len(self.decoys)
+            + 10
+            + self.load.entries // PAGE
+        )
+        return (3 * (reading + 8 * len(self.cases) + len(self.plan))) // 2
+
+
+def _record(ending: CaseEnding) -> WishStep:
+    return WishStep(
+        "record_decision",
+        {
+            "case": ending.case.number,
+            "outcome": ending.outcome,
+            "article": ending.article,
+            "fee": ending.fee,
+            "code": ending.code,
+        },
+    )
+
+
+def _effect(article: Article | None) -> tuple[str, bool, int | None]:
+    """Return what an article does to a case."""
+    return (
+        ("none", True, None) if article is None else (article.number, article.allows, article.most)
+    )
+
+
+def _row(case: DeskCase) -> Row:
+    purpose = "ask" if case.asks else case.purpose
+    told = (case.number, case.day, case.time, case.person, case.kind, case.amount, purpose)
+    return (*told, json.dumps(case.particulars), case.note)
