@@ -6,7 +6,7 @@ page has the link.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -35,8 +35,9 @@ _MOST_LINES = 64
 class Chain:
     """A phrase that names the page `at`, and the way to it.
 
-    `query` finds `at` if no page that was read leads to it. With a list of `sentences` each
-    page on the way gets a name of its own (P1, P2), so that long phrases need not stand in each other.
+    `query` finds `at` if no page that was read leads to it. Pages that are `known` need not be read again.
+    `stations` are the pages to which links led. With a list of `sentences` each of them gets a name of its own
+    (P1, P2), so that long phrases need not stand in each other.
     """
 
     world: SearchWorld
@@ -46,24 +47,32 @@ class Chain:
     route: list[tuple[str, int]] = field(default_factory=list)
     support: list[list[int]] = field(default_factory=list)
     met: set[int] = field(default_factory=set)
+    known: set[int] = field(default_factory=set)
+    stations: list[int] = field(default_factory=list)
     sentences: list[str] | None = None
 
     def _read(self, page: int, query: str) -> bool:
         """Put a page on the way; return False if it is on it already, unless it is the last."""
-        if self.route and self.route[-1][1] == page:
+        if page in self.known or (self.route and self.route[-1][1] == page):
             return True
         if any(page == one for _, one in self.route):
             return False
         self.route.append((query, page))
         return True
 
-    def _named(self, phrase: str) -> str:
+    def named(self, phrase: str) -> str:
         """Return the name under which a sentence introduces `phrase`, or `phrase` itself if none does."""
         if self.sentences is None:
             return phrase
         name = f"P{len(self.sentences) + 1}"
         self.sentences.append(f"{name} is {phrase}.")
         return name
+
+    def reach(self, page: int, query: str) -> None:
+        """Stand at a page to which a link led, or which `query` found."""
+        self.at, self.query = page, query
+        self.met.add(page)
+        self.stations.append(page)
 
     def is_disputed(self, name: str) -> bool:
         """Return True if registers have entries about the link or figure `name` of this page."""
@@ -81,9 +90,8 @@ class Chain:
         # A marriage stands on two pages, and a region's page lists its towns.
         both = name in ("spouse", "region")
         self.support.append([self.at, target] if both else [self.at])
-        self.phrase = self._named(LINKS[name].phrase.format(self.phrase))
-        self.at, self.query = target, ""
-        self.met.add(target)
+        self.phrase = self.named(LINKS[name].phrase.format(self.phrase))
+        self.reach(target, "")
         return True
 
     def turn_back(self, name: str) -> bool:
@@ -95,9 +103,8 @@ class Chain:
         if not self._read(found[0], query):
             return False
         self.support.append([found[0]])
-        self.phrase = self._named(LINKS[name].inverse.format(self.phrase))
-        self.at, self.query = found[0], query
-        self.met.add(self.at)
+        self.phrase = self.named(LINKS[name].inverse.format(self.phrase))
+        self.reach(found[0], query)
         return True
 
     def tell(self, name: str) -> str | None:
@@ -178,10 +185,10 @@ def finish(chain: Chain, draws: BlockDraws, pages: int, turns: int) -> Quest | N
     )
 
 
-def several(count: int, pose: Callable[[int], Quest | None]) -> Quest:
-    """Return `count` questions as one, all to be answered rightly, with no page on the way to two of them: what a
-    guess or a shortcut earns of one question, it hardly earns of all. `pose(n)` gives the n-th, or None to
-    be asked again."""
+def several(count: int, pose: Callable[[int], Quest | None], *, overlap: bool = False) -> Quest:
+    """Return `count` questions as one, all to be answered rightly: what a guess or a shortcut earns of one question,
+    it hardly earns of all. `pose(n)` gives the n-th, or None to be asked again. With `overlap` a page may be on the
+    way to two of them, and is read once."""
     parts: list[Quest] = []
     met: set[int] = set()
     lines = 1
@@ -189,7 +196,11 @@ def several(count: int, pose: Callable[[int], Quest | None]) -> Quest:
         part = pose(len(parts))
         if part is None or lines * (1 + len(part.aliases)) > _MOST_LINES:
             continue
-        if met.isdisjoint(page for _, page in part.route):
+        if overlap:
+            is_new = part.question not in (one.question for one in parts)
+        else:
+            is_new = met.isdisjoint(page for _, page in part.route)
+        if is_new:
             parts.append(part)
             met |= {page for _, page in part.route}
             lines *= 1 + len(part.aliases)
@@ -205,11 +216,19 @@ def several(count: int, pose: Callable[[int], Quest | None]) -> Quest:
         form='Give the answers in one line, in this order and without their numbers, separated by "; ", for example: '
         'Ada Lund; 3 May 1871; 4210. Write each as on the page but without an id. A note such as "(born 1523)" may be '
         "left out.",
-        route=[step for part in parts for step in part.route],
+        route=read_once(step for part in parts for step in part.route),
         support=[group for part in parts for group in part.support],
         turns=sum(part.turns for part in parts),
         tags=tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
     )
+
+
+def read_once(route: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return a way without the steps to pages that were read before."""
+    first: dict[int, str] = {}
+    for query, page in route:
+        first.setdefault(page, query)
+    return [(query, page) for page, query in first.items()]
 
 
 def question_for(phrase: str, form: str) -> str:

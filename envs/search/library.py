@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol
 
+from verigym.envs.search.annals import AnnalsWorld, build_annals
+from verigym.envs.search.annals_pages import annals_text
 from verigym.envs.search.index import Index
 from verigym.envs.search.pages import page_text
 from verigym.envs.search.world import SearchWorld, build_world
@@ -57,8 +59,12 @@ class WorldLibrary:
     @cached_property
     def _index(self) -> Index:
         world = self.world
-        return Index(
-            f"{world.titles[page]} {page_text(world, page)}" for page in range(world.pages)
+        return Index(f"{world.titles[page]} {self._text(page)}" for page in range(world.pages))
+
+    def _text(self, page: int) -> str:
+        world = self.world
+        return (
+            annals_text(world, page) if isinstance(world, AnnalsWorld) else page_text(world, page)
         )
 
     def search(self, query: str, skip: int) -> list[Hit]:
@@ -66,7 +72,7 @@ class WorldLibrary:
         page."""
         world = self.world
         return [
-            Hit(world.page_id(page), world.titles[page], page_text(world, page)[:SNIPPET])
+            Hit(world.page_id(page), world.titles[page], self._text(page)[:SNIPPET])
             for page in self._index.search(query, HITS, skip)
         ]
 
@@ -78,10 +84,10 @@ class WorldLibrary:
             number = world.by_title.get(page.lower())
         if number is None:
             return None
-        return Page(world.page_id(number), world.titles[number], page_text(world, number))
+        return Page(world.page_id(number), world.titles[number], self._text(number))
 
 
 @lru_cache(maxsize=4)
-def world_library(seed: int, part: int, pages: int) -> WorldLibrary:
-    """Return the pages of a world, with their index; kept for the process."""
-    return WorldLibrary(build_world(seed, part, pages))
+def world_library(seed: int, part: int, pages: int, annals: int = 0) -> WorldLibrary:
+    """Return the pages of a world, with its annals if `annals` is 1, and their index; kept for the process."""
+    return WorldLibrary((build_annals if annals else build_world)(seed, part, pages))

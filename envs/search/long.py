@@ -1,4 +1,4 @@
-"""`search/long`: ten to seventy pages to visit and two facts on the way to each, put together at the end."""
+"""`search/long`: many pages to visit and two facts on the way to each, put together at the end; or a report to check."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from verigym.envs.search.annals import AnnalsWorld
 from verigym.envs.search.chains import FORMS
 from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.pages import date_text
 from verigym.envs.search.reading import Quest, Searching
+from verigym.envs.search.report import CHECKED, report
 from verigym.envs.search.schema import FIGURES, RECORDED
 from verigym.envs.search.steps import (
     add_up,
@@ -22,7 +24,8 @@ from verigym.envs.search.steps import (
 from verigym.envs.search.world import SearchWorld
 from verigym.verifiers.qa.citations import MAX_CITATIONS
 
-_ITEMS = {1: 12, 2: 21, 3: 24, 4: 28, 5: 34, 6: 40, 7: 46, 8: 53, 9: 61, 10: 70}
+_ITEMS = {1: 12, 2: 21, 3: 24, 4: 28, 5: 34, 6: 40}
+_CLAIM = re.compile(r"\d+\. ")
 _BOUND = re.compile(r"is this \w+ (?:before|less than) ([^?]+)\?")
 _PATHS = (
     ("firm", "founder", "born"),
@@ -47,7 +50,8 @@ _ITS = {
 
 class Long(Searching):
     """A figure behind a link, for each of a list: which is the first or largest, how many are below a
-    bound, or their sum. Each of its pages is opened in a turn; the pages that decide are to be cited."""
+    bound, or their sum. Each of its pages is opened in a turn; the pages that decide are to be cited. From level 7 on
+    there is a report, of which the claims that fail are to be found (see `report`)."""
 
     id: ClassVar[str] = "verigym/search/long-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
@@ -55,6 +59,8 @@ class Long(Searching):
 
     @override
     def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
+        if isinstance(world, AnnalsWorld):
+            return report(world, draws, level)
         kind, link, figure = draws.one(_PATHS)
         rows: list[tuple[int, int, int]] = []  # value, item, the page that states the value
         met: set[int] = set()
@@ -125,6 +131,8 @@ class Long(Searching):
         library, route = self.library(task), task.reference["route"]
         read = [library.open(page) for _, page in route[1::2]]
         figures = list(figures_of(page.text for page in read if page is not None))
+        if CHECKED in task.tags:
+            return _checked(task.prompt, str(task.reference["reply"]))
         if "sum" in task.tags:
             total, operations = add_up(figures)
             return str(total), operations
@@ -134,3 +142,11 @@ class Long(Searching):
             return str(below), operations
         best, operations = place_of_largest(figures, 1 if "most" in task.tags else -1)
         return str(route[2 * best][0]), operations
+
+
+def _checked(prompt: str, reply: str) -> tuple[str, int]:
+    """Return the numbers of the claims that fail, and the number of claims, each of which was compared."""
+    operations = 0
+    for line in prompt.splitlines():
+        operations += bool(_CLAIM.match(line))
+    return reply, operations

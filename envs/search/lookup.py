@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from typing_extensions import override
 
+from verigym.envs.search.annals import HOUSES, AnnalsWorld
 from verigym.envs.search.chains import begin, finish, several, wander
 from verigym.envs.search.draws import BlockDraws
-from verigym.envs.search.reading import Quest, Searching
+from verigym.envs.search.reading import Quest, Searching, turns_for
+from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, gathered
 from verigym.envs.search.schema import LINKS
 from verigym.envs.search.world import SearchWorld
 
@@ -19,23 +22,52 @@ _WAYS = {
     4: ("found", "found"),
     5: ("found", "through"),
     6: ("through",) * 2,
-    7: ("through",) * 3,
-    8: ("through",) * 6,
-    9: ("through",) * 10,
-    10: ("through",) * 16,
 }
 """Facts of a task by level, and how the page of each is come by."""
+_ROLLS = {7: (2, 1), 8: (3, 2), 9: (4, 3), 10: (5, 4)}
+"""Figures about the pupils of a school, by level, and how many of them stand behind a link of each pupil."""
 
 
 class Lookup(Searching):
-    """Find one to sixteen facts: on a page that is named, on one that has to be found, or by way of another."""
+    """Find one or two facts: on a page that is named, on one that has to be found, or by way of another. From level
+    7 on they are numbers of the pupils of a school, or sums of their marks, on some side of a bound."""
 
     id: ClassVar[str] = "verigym/search/lookup-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
     def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
+        if isinstance(world, AnnalsWorld):
+            return _counts(world, draws, *_ROLLS[level])
         return several(len(_WAYS[level]), lambda n: _fact(world, draws, _WAYS[level][n]))
+
+
+def _counts(world: AnnalsWorld, draws: BlockDraws, count: int, linked: int) -> Quest:
+    quest = several(count, lambda n: _count(world, draws, n < linked), overlap=True)
+    return replace(quest, rules=CITE_ROLL, turns=turns_for(quest.route))
+
+
+def _count(world: AnnalsWorld, draws: BlockDraws, linked: bool) -> Quest | None:
+    """Return a question about the pupils of the school that the head of some page attended."""
+    chain = begin(world, draws, ("firm", "work", "event"))
+    chain.follow({"firm": "founder", "work": "author", "event": "host"}[world.kind(chain.at)])
+    if not chain.follow("alma_mater"):
+        return None
+    by = draws.one(PUPIL_FIGURES[1:]) if linked else PUPIL_FIGURES[0]
+    asked = gathered(chain, draws, by, None if linked else draws.below(len(HOUSES)))
+    if asked is None:
+        return None
+    question, answer = asked
+    return Quest(
+        question=question,
+        answer=answer,
+        kind="number",
+        form="",
+        route=chain.route,
+        support=chain.support,
+        turns=0,
+        tags=(by.figure,),
+    )
 
 
 def _fact(world: SearchWorld, draws: BlockDraws, way: str) -> Quest | None:

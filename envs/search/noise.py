@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from verigym.envs.search.annals import AnnalsWorld
 from verigym.envs.search.chains import (
     FORMS,
     LINKS_OF,
@@ -16,6 +17,7 @@ from verigym.envs.search.chains import (
     question_for,
     several,
 )
+from verigym.envs.search.codes import by_codes
 from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.pages import figure_text
 from verigym.envs.search.reading import Quest, Searching
@@ -28,7 +30,7 @@ _OF_PEOPLE = ("birthplace", "teacher", "alma_mater", "employer")
 class Noise(Searching):
     """Tell namesakes apart (tiny and easy), find the entry of a register that counts (medium), or both (hard).
 
-    From level 7 to 10 there are three to sixteen facts that need both.
+    From level 7 on each region has a code of its own that says which source counts (see `codes`).
     """
 
     id: ClassVar[str] = "verigym/search/noise-v0"
@@ -41,6 +43,8 @@ class Noise(Searching):
 
     @override
     def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
+        if isinstance(world, AnnalsWorld):
+            return by_codes(world, draws, level, _one_of_two)
         ways = _WAYS[level]
         return several(len(ways), lambda n: ways[n](world, draws))
 
@@ -169,9 +173,5 @@ _WAYS: dict[int, tuple[Callable[[SearchWorld, BlockDraws], Quest | None], ...]] 
     4: (_by_register,) * 2,
     5: (_by_register, _by_namesake),
     6: (_by_namesake,) * 2,
-    7: (_by_namesake,) * 3,
-    8: (_by_namesake,) * 5,
-    9: (_by_namesake,) * 10,
-    10: (_by_namesake,) * 16,
 }
 """Facts of a task by level, and what makes them hard to tell."""

@@ -34,6 +34,8 @@ from verigym.errors import RequestError, TaskError
 from verigym.task import SPLITS, Task
 from verigym.verdict import Verdict
 
+ANNALS = 7
+"""Lowest level whose world has annals."""
 MOST_REPEATS = 10
 """Repeated calls that cost something; further ones cost no more."""
 
@@ -230,11 +232,17 @@ class Quest:
     tags: tuple[str, ...] = ()
 
 
+def turns_for(route: list[tuple[str, int]]) -> int:
+    """Return half as many turns again as the way takes: a turn for each search, each page, and the answer."""
+    return (len(route) + sum(bool(query) for query, _ in route) + 1) * 3 // 2
+
+
 class Searching(Reader):
     """Questions over a made-up world of 20,000 pages; an author writes `pose`.
 
     Each split has a world of its own, so that nothing that was read in training helps in a test. `world` is
-    the seed of the three, `pages` how many each has; tasks carry both and can be played anywhere.
+    the seed of the three, `pages` how many each has; tasks carry both and can be played anywhere. From level 7 on
+    a world has its annals besides.
     """
 
     rules: ClassVar[str] = ""
@@ -262,7 +270,8 @@ class Searching(Reader):
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        where = (self.world, SPLITS.index(self._drawing), self.pages)
+        plain = (self.world, SPLITS.index(self._drawing), self.pages)
+        where = (*plain, 1) if level >= ANNALS else plain
         world = world_library(*where).world
         draws = BlockDraws(rng)
         quest = None
@@ -271,7 +280,7 @@ class Searching(Reader):
         named = world.page_id
         groups = [[named(page) for page in group] for group in quest.support]
         paragraphs = (
-            f"Answer a question with the help of an encyclopedia of {self.pages} pages about a fictional world.",
+            f"Answer a question with the help of an encyclopedia of {world.pages} pages about a fictional world.",
             HELP,
             f"Question: {quest.question}",
             f'{quest.form} In "citations", list the ids of the pages that state the facts you need: one page for '
@@ -298,12 +307,14 @@ class Searching(Reader):
         where = _reference(task).get("world")
         if (
             not isinstance(where, list | tuple)
-            or len(where) != 3
+            or len(where) not in (3, 4)
             or not all(isinstance(n, int) and n >= 0 for n in where)
             or where[1] >= len(SPLITS)
             or not LEAST_PAGES <= where[2] <= MOST_PAGES
         ):
-            raise TaskError(f"world must be [seed, split, pages], got {where!r}")
+            raise TaskError(
+                f"world must be [seed, split, pages], perhaps with a 1 for its annals, got {where!r}"
+            )
         return world_library(*where)
 
 
