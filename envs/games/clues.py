@@ -7,17 +7,21 @@ nothing changes; then the solver tries the houses of one word.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeAlias
 
-from verigym.verifiers.games.zebra import KINDS
+from verigym.envs.games.group_clues import GroupClue
+from verigym.verifiers.games.zebra import KINDS, PAIRS
 
 
 @dataclass(frozen=True)
 class PairClue:
     """A clue about words `a` and `b`: what each set of houses of the one leaves to the other.
 
-    For a clue about one word and a house, `a` is the word, `b` the house, and `alone` what is left to it.
+    For a clue about one word and a house, `a` is the word, `b` the house, and `alone` what is left to it. `numbers` are
+    those of a kind in the verifier's `PAIRS`.
     """
 
     kind: str
@@ -26,14 +30,26 @@ class PairClue:
     onto_b: tuple[int, ...] = ()
     onto_a: tuple[int, ...] = ()
     alone: int = 0
+    numbers: tuple[int, ...] = ()
+
+
+Clue: TypeAlias = PairClue | GroupClue
+_STRONG = ("at", "same", "next")
+"""Kinds that say most, and are spared first beside long clues."""
 
 
 @cache
-def tables(kind: str, houses: int, true: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def tables(
+    kind: str, houses: int, true: bool, numbers: tuple[int, ...] = ()
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return, for each set of houses of `a`, the houses where `b` can be if the clue is true or
     not, and the converse."""
-    holds = KINDS[kind]
-    pairs = [(i, j) for i in range(houses) for j in range(houses) if holds(i, j) == true]
+    pairs = [
+        (i, j)
+        for i in range(houses)
+        for j in range(houses)
+        if (PAIRS[kind](i + 1, j + 1, numbers) if kind in PAIRS else KINDS[kind](i, j)) == true
+    ]
     onto_b, onto_a = [0] * (1 << houses), [0] * (1 << houses)
     for some in range(1 << houses):
         for i, j in pairs:
@@ -43,21 +59,34 @@ def tables(kind: str, houses: int, true: bool) -> tuple[tuple[int, ...], tuple[i
 
 
 @cache
-def link(kind: str, a: int, b: int, houses: int, true: bool = True) -> PairClue:
+def link(
+    kind: str, a: int, b: int, houses: int, true: bool = True, numbers: tuple[int, ...] = ()
+) -> PairClue:
     """Return the clue with its tables, or its denial; for `at` and `not at`, `b` is a house from 0."""
     if kind in ("at", "not at"):
         alone = 1 << b if (kind == "at") == true else ((1 << houses) - 1) & ~(1 << b)
         return PairClue(kind, a, b, alone=alone)
-    return PairClue(kind, a, b, *tables(kind, houses, true))
+    return PairClue(kind, a, b, *tables(kind, houses, true, numbers), numbers=numbers)
 
 
-def narrowed(known: list[int], links: list[PairClue], houses: int) -> bool:
+def deny(one: Clue, houses: int) -> Clue:
+    """Return the denial of a clue."""
+    if isinstance(one, GroupClue):
+        return one.denied()
+    return link(one.kind, one.a, one.b, houses, False, one.numbers)
+
+
+def narrowed(known: list[int], links: list[Clue], houses: int) -> bool:
     """Narrow `known` by the clues and by one word of a row a house; False if nothing is left."""
     full = (1 << houses) - 1
+    pairs, groups = [], []
     for one in links:
-        if one.alone:
+        if isinstance(one, GroupClue):
+            groups.append(one)
+        elif one.alone:
             known[one.a] &= one.alone
-    pairs = [(one.a, one.b, one.onto_b, one.onto_a) for one in links if not one.alone]
+        else:
+            pairs.append((one.a, one.b, one.onto_b, one.onto_a))
     changed = True
     while changed:
         changed = False
@@ -71,7 +100,12 @@ def narrowed(known: list[int], links: list[PairClue], houses: int) -> bool:
                 known[a], known[b] = left_a, left_b
                 changed = True
         if changed:
-            continue  # rows only when the clues have nothing more to say
+            continue  # longer clues and rows only when the short ones have nothing more to say
+        for group in groups:
+            before = sum(map(known.__getitem__, group.words))
+            if not group.narrow(known) or not all(map(known.__getitem__, group.words)):
+                return False
+            changed = changed or sum(map(known.__getitem__, group.words)) != before
         for start in range(0, len(known), houses):
             row = known[start : start + houses]
             once = twice = taken = 0
@@ -95,24 +129,37 @@ def narrowed(known: list[int], links: list[PairClue], houses: int) -> bool:
     return True
 
 
-def solvable(known: list[int], links: list[PairClue], houses: int) -> bool:
-    """Return True if some solution satisfies all the clues; narrows `known` on the way."""
+class TooHard(Exception):
+    """The tries of a search are used up."""
+
+
+def solvable(
+    known: list[int], links: list[Clue], houses: int, tries: list[None] | None = None
+) -> bool:
+    """Return True if some solution satisfies all the clues; narrows `known` on the way.
+
+    Takes one of `tries` for each word whose houses it tries. Raises TooHard when none is left.
+    """
     if not narrowed(known, links, houses):
         return False
     open_words = [word for word, here in enumerate(known) if here & (here - 1)]
     if not open_words:
         return True
+    if tries is not None:
+        if not tries:
+            raise TooHard
+        tries.pop()
     word = min(open_words, key=lambda one: known[one].bit_count())
     for house in range(houses):
         if known[word] >> house & 1:
             tried = list(known)
             tried[word] = 1 << house
-            if solvable(tried, links, houses):
+            if solvable(tried, links, houses, tries):
                 return True
     return False
 
 
-def count_solving(words: int, links: list[PairClue], houses: int) -> int:
+def count_solving(words: int, links: list[Clue], houses: int) -> int:
     """Solve as `solvable` does, and count: to apply a clue to two words, or to compare a word with the others
     of its row."""
     operations = 0
@@ -125,6 +172,12 @@ def count_solving(words: int, links: list[PairClue], houses: int) -> int:
             changed = False
             for one in links:
                 operations += 1
+                if isinstance(one, GroupClue):
+                    before = [known[word] for word in one.words]
+                    if not one.narrow(known) or not all(known[word] for word in one.words):
+                        return False
+                    changed = changed or before != [known[word] for word in one.words]
+                    continue
                 left_a, left_b = known[one.a], known[one.b] if not one.alone else full
                 if one.alone:
                     left_a &= one.alone
@@ -175,17 +228,24 @@ def count_solving(words: int, links: list[PairClue], houses: int) -> int:
 
 
 def clues_for(
-    draws: list[float], places: list[int], houses: int, direct: float
-) -> list[PairClue] | None:
+    draws: list[float],
+    places: list[int],
+    houses: int,
+    direct: float,
+    given: Sequence[Clue] = (),
+    most: int | None = None,
+) -> list[Clue] | None:
     """Return the clues that leave one solution, of which none can be spared; None if the draws do not suffice.
 
     `places` is the house of each word, from 0. Three `draws` make a true clue; `direct` is the share of
-    those about a word and a house. Clues that tell nothing new are passed over.
+    those about a word and a house. Clues that tell nothing new are passed over. The clues `given` come first and are
+    spared last. `most` is the number of tries to prove that one clue can be spared; None for any.
     """
     words = len(places)
     solution = [1 << place for place in places]
     known = [(1 << houses) - 1] * words
-    links: list[PairClue] = []
+    links: list[Clue] = list(given)
+    narrowed(known, links, houses)
     for i in range(0, len(draws) - 2, 3):
         fresh = _clue(draws[i], draws[i + 1], draws[i + 2], places, houses, direct)
         if fresh is None:
@@ -203,12 +263,18 @@ def clues_for(
             break
     else:
         return None
-    for one in list(links):
+    tried = links[len(given) :]
+    if given:
+        tried = [*sorted(tried, key=lambda one: one.kind not in _STRONG), *given]
+    for one in tried:
         # It can be spared if no solution of the others breaks it.
         rest = [other for other in links if other is not one]
-        broken = link(one.kind, one.a, one.b, houses, False)
-        if not solvable([(1 << houses) - 1] * words, [broken, *rest], houses):
-            links = rest
+        tries = None if most is None else [None] * most
+        try:
+            if not solvable([(1 << houses) - 1] * words, [deny(one, houses), *rest], houses, tries):
+                links = rest
+        except TooHard:
+            pass
     return links
 
 

@@ -7,9 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.games.clues import PairClue, clues_for, count_solving, link
+from verigym.canonical import JSON
+from verigym.envs.games.clues import Clue, PairClue, clues_for, count_solving, link
+from verigym.envs.games.group_clues import GroupClue
+from verigym.envs.games.long_clues import draw_long_clues, say_long_clue
 from verigym.question import Ask, Question, QuestionState
 from verigym.task import Task
+from verigym.verifiers.games.zebra import PAIRS
 
 # Houses, words in each, and the share of clues about a house by its number.
 SIZES = {
@@ -19,11 +23,14 @@ SIZES = {
     4: (4, 4, 0.2),
     5: (5, 4, 0.15),
     6: (5, 5, 0.1),
-    7: (6, 5, 0.1),
-    8: (6, 7, 0.1),
-    9: (7, 7, 0.15),
-    10: (7, 7, 0.05),
+    7: (6, 5, 0.05),
+    8: (6, 6, 0.04),
+    9: (7, 6, 0.03),
+    10: (7, 7, 0.02),
 }
+
+# Number of long clues to begin with, and of tries to prove that one clue can be spared.
+LONG = {7: (12, 2), 8: (17, 3), 9: (22, 4), 10: (26, 5)}
 
 # The words of each row, and the phrase by which a clue names one.
 ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -83,7 +90,8 @@ class Zebra(Question):
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        """Draw clues until one solution is left, then drop those that are not needed."""
+        """Draw clues until one solution is left, then drop those that are not needed, of levels with long clues those
+        that are soon seen not to be."""
         houses, count, direct = SIZES[level]
         titles = list(ROWS)
         while True:
@@ -98,11 +106,18 @@ class Zebra(Question):
             essence = [rows, places]
             if not self.wants(essence):
                 continue
-            links = clues_for(draws[128:], places, houses, direct)
+            given: list[Clue] = []
+            most = None
+            if level in LONG:
+                count, most = LONG[level]
+                given = draw_long_clues(rng, places, houses, count)
+            links = clues_for(draws[128:], places, houses, direct, given, most)
             if links is not None:
                 break
         words = [word.lower() for row in rows for word in row]
         listed = [f"- {title}: {', '.join(row)}" for title, row in zip(chosen, rows, strict=True)]
+        if level in LONG:
+            links = [links[int(i)] for i in rng.permutation(len(links))]
         said = [f"{i}. {_said(one, chosen, rows, houses)}" for i, one in enumerate(links, 1)]
         solution = {word: place + 1 for word, place in zip(words, places, strict=True)}
         return Ask(
@@ -113,10 +128,7 @@ class Zebra(Question):
             reference={
                 "game": "zebra",
                 "words": [[word.lower() for word in row] for row in rows],
-                "clues": [
-                    [one.kind, words[one.a], one.b + 1 if one.alone else words[one.b]]
-                    for one in links
-                ],
+                "clues": [_plain(one, words) for one in links],
                 "solution": solution,
             },
         )
@@ -133,10 +145,7 @@ class Zebra(Question):
         rows = reference["words"]
         places = {word: i for i, word in enumerate(word for row in rows for word in row)}
         houses = len(rows[0])
-        links = [
-            link(kind, places[a], b - 1 if isinstance(b, int) else places[b], houses)
-            for kind, a, b in reference["clues"]
-        ]
+        links = [_read(clue, places, houses) for clue in reference["clues"]]
         return count_solving(len(places), links, houses)
 
     @override
@@ -152,12 +161,35 @@ def _order(draws: list[float]) -> list[int]:
     return sorted(range(len(draws)), key=draws.__getitem__)
 
 
-def _said(one: PairClue, titles: list[str], rows: list[list[str]], houses: int) -> str:
+def _plain(one: Clue, words: list[str]) -> list[JSON]:
+    """Return the clue as the verifier reads it."""
+    if isinstance(one, GroupClue):
+        return [one.kind, [words[word] for word in one.words], list(one.numbers)]
+    if one.numbers:
+        return [one.kind, [words[one.a], words[one.b]], list(one.numbers)]
+    return [one.kind, words[one.a], one.b + 1 if one.alone else words[one.b]]
+
+
+def _read(clue: Any, places: dict[str, int], houses: int) -> Clue:
+    kind, a, b = clue
+    if isinstance(a, str):
+        return link(kind, places[a], b - 1 if isinstance(b, int) else places[b], houses)
+    words, numbers = tuple(places[word] for word in a), tuple(b)
+    if kind in PAIRS:
+        return link(kind, *words, houses, True, numbers)
+    return GroupClue(kind, words, numbers)
+
+
+def _said(one: Clue, titles: list[str], rows: list[list[str]], houses: int) -> str:
     """The clue in words."""
 
     def who(word: int) -> str:
         row, at = divmod(word, houses)
         return ROWS[titles[row]][0].format(rows[row][at])
 
-    text = SAYINGS[one.kind].format(a=who(one.a), b=one.b + 1 if one.alone else who(one.b))
+    if isinstance(one, PairClue) and not one.numbers:
+        text = SAYINGS[one.kind].format(a=who(one.a), b=one.b + 1 if one.alone else who(one.b))
+    else:
+        words = one.words if isinstance(one, GroupClue) else (one.a, one.b)
+        text = say_long_clue(one.kind, [who(word) for word in words], one.numbers)
     return text[0].upper() + text[1:]

@@ -1,12 +1,15 @@
 """Zebra puzzles: one solution and no clue too many, by a search of another kind; how replies are read."""
 
 import itertools
+import random
 
 import pytest
 
 import verigym
+from verigym.envs.games import zebra
+from verigym.envs.games.group_clues import GroupClue
 from verigym.envs.games.zebra import ROWS
-from verigym.verifiers.games.zebra import KINDS
+from verigym.verifiers.games.zebra import GROUPS, KINDS
 
 NAME = "games/zebra-v0"
 
@@ -22,18 +25,35 @@ def solutions(reference, clues, most=2):
             return
         for order in itertools.permutations(houses):
             more = house | dict(zip(reference["words"][row], order, strict=True))
-            fits = all(
-                KINDS[kind](more[a], b if isinstance(b, int) else more[b])
-                for kind, a, b in clues
-                if a in more and (isinstance(b, int) or b in more)
-            )
-            if fits:
+            if all(holds(clue, more) for clue in clues):
                 go(row + 1, more)
             if len(found) >= most:
                 return
 
     go(0, {})
     return found
+
+
+def holds(clue, house):
+    """True if the clue holds, or speaks of words without a house."""
+    kind, a, b = clue
+    if isinstance(a, str):
+        if a not in house or (isinstance(b, str) and b not in house):
+            return True
+        return KINDS[kind](house[a], b if isinstance(b, int) else house[b])
+    if not set(a) <= house.keys():
+        return True
+    h = [house[word] for word in a]
+    if kind == "count":
+        return len([one for one in h if one in range(b[1], b[2] + 1)]) == b[0]
+    return {
+        "far": lambda: not -b[0] < h[0] - h[1] < b[0],
+        "gap": lambda: h[0] - h[1] in (-b[0], b[0]),
+        "either": lambda: [h[0] == b[0], h[1] == b[1]].count(True) == 1,
+        "less": lambda: sum(h[:2]) < sum(h[2:]),
+        "equal": lambda: sum(h[:2]) == sum(h[2:]),
+        "if": lambda: h[2] < h[3] if h[0] < h[1] else True,
+    }[kind]()
 
 
 @pytest.mark.parametrize(
@@ -73,6 +93,66 @@ def test_every_kind_of_clue_is_met_and_said_as_it_is_meant():
             }
             assert marks[kind] in line
     assert kinds == set(KINDS)
+
+
+def test_a_puzzle_with_long_clues_has_one_solution(monkeypatch):
+    monkeypatch.setitem(zebra.SIZES, 7, (4, 4, 0.1))
+    monkeypatch.setitem(zebra.LONG, 7, (10, 5))
+    env, kinds = verigym.make(NAME), set()
+    for seed in range(12):
+        reference = env.sample_task(seed, 7).reference
+        assert solutions(reference, reference["clues"]) == [reference["solution"]]
+        kinds |= {clue[0] for clue in reference["clues"]}
+    assert kinds > set(GROUPS)
+
+
+def test_long_clues_are_said_as_they_are_meant():
+    env, kinds = verigym.make(NAME), set()
+    for seed in range(4):
+        task = env.sample_task(seed, 8)
+        said = [line for line in task.prompt.splitlines() if line.partition(". ")[0].isdigit()]
+        for line, (kind, a, b) in zip(said, task.reference["clues"], strict=True):
+            if isinstance(a, str):
+                continue
+            kinds.add(kind)
+            assert holds((kind, a, b), task.reference["solution"])
+            first = b[0] if b else ""
+            marks = {
+                "far": f" differ by at least {first}.",
+                "gap": f" differ by exactly {first}.",
+                "either": f" lives in house {b and b[-1]}, but not both.",
+                "less": " add up to less than those of ",
+                "equal": " add up to the same as those of ",
+                "if": ", then ",
+                "count": " the houses {1} to {2}".format(*b, "", "", ""),
+            }
+            assert marks[kind] in line
+            places = [line.lower().index(word) for word in a]
+            assert places == sorted(places)
+    assert kinds >= set(GROUPS) - {"equal"}
+
+
+@pytest.mark.parametrize("kind", ["count", "less", "equal", "if"])
+@pytest.mark.parametrize("is_true", [True, False])
+def test_narrowing_leaves_out_no_solution(kind, is_true):
+    dice = random.Random(kind)
+    for _ in range(300):
+        known = [dice.randrange(1, 32) for _ in range(4)]
+        numbers = (dice.randrange(5), 2, dice.randrange(2, 6)) if kind == "count" else ()
+        clue = GroupClue(kind, (0, 1, 2, 3), numbers, is_true)
+        sets = [[house for house in range(5) if one >> house & 1] for one in known]
+        good = []
+        for houses in itertools.product(*sets):
+            house = dict(zip("abcd", [place + 1 for place in houses], strict=True))
+            if holds((kind, list("abcd"), numbers), house) == is_true:
+                good.append(houses)
+        left = list(known)
+        found = clue.narrow(left) and all(left)
+        assert found or not good
+        for houses in good:
+            assert all(one >> house & 1 for one, house in zip(left, houses, strict=True))
+        if all(len(one) == 1 for one in sets):
+            assert found == bool(good)
 
 
 def test_no_word_stands_in_two_rows():
@@ -127,6 +207,10 @@ def test_hedged_and_half_replies_are_not_paid():
         {"clues": [["same", "a", "b"]]},
         {"clues": [["at", "a", 3]]},
         {"clues": [["above", "a", "b"]]},
+        {"clues": [["far", ["a"], [1]]]},
+        {"clues": [["far", ["a", "b"], []]]},
+        {"clues": [["far", ["a", "b"], [3]]]},
+        {"clues": [["gap", ["b", "a"], [2]]]},
         {"words": [["a", "a"]]},
         {"words": [["a", "b"], ["c"]]},
         {"solution": {"a": 1, "b": 1}},
