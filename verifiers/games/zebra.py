@@ -30,7 +30,7 @@ PAIRS: Mapping[str, Callable[[int, int, tuple[int, ...]], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ClueKind:
     """A kind of clue about `least` to `most` words and some numbers."""
 
     least: int
@@ -39,14 +39,14 @@ class Group:
     holds: Callable[[Sequence[int], tuple[int, ...]], bool]
 
 
-GROUPS: Mapping[str, Group] = {
-    "count": Group(2, 6, 3, lambda h, n: sum(n[1] <= house <= n[2] for house in h) == n[0]),
-    "less": Group(4, 4, 0, lambda h, n: h[0] + h[1] < h[2] + h[3]),
-    "equal": Group(4, 4, 0, lambda h, n: h[0] + h[1] == h[2] + h[3]),
-    "if": Group(4, 4, 0, lambda h, n: h[0] >= h[1] or h[2] < h[3]),
-    "far": Group(2, 2, 1, lambda h, n: PAIRS["far"](h[0], h[1], n)),
-    "gap": Group(2, 2, 1, lambda h, n: PAIRS["gap"](h[0], h[1], n)),
-    "either": Group(2, 2, 2, lambda h, n: PAIRS["either"](h[0], h[1], n)),
+GROUPS: Mapping[str, ClueKind] = {
+    "count": ClueKind(2, 6, 3, lambda h, n: sum(n[1] <= house <= n[2] for house in h) == n[0]),
+    "less": ClueKind(4, 4, 0, lambda h, n: h[0] + h[1] < h[2] + h[3]),
+    "equal": ClueKind(4, 4, 0, lambda h, n: h[0] + h[1] == h[2] + h[3]),
+    "if": ClueKind(4, 4, 0, lambda h, n: h[0] >= h[1] or h[2] < h[3]),
+    "far": ClueKind(2, 2, 1, lambda h, n: PAIRS["far"](h[0], h[1], n)),
+    "gap": ClueKind(2, 2, 1, lambda h, n: PAIRS["gap"](h[0], h[1], n)),
+    "either": ClueKind(2, 2, 2, lambda h, n: PAIRS["either"](h[0], h[1], n)),
 }
 """Kinds of clues about several words: how many of them live in the houses from one to another, a sum of two house
 numbers that is less than or equal to another one, one order of two words that follows from another."""
@@ -169,7 +169,7 @@ def _clue(raw: JSON, words: list[str], houses: int) -> Clue | GroupClue:
 
 
 def _group(
-    kind: Group, named: Sequence[JSON], numbers: JSON, words: list[str], houses: int
+    kind: ClueKind, named: Sequence[JSON], numbers: JSON, words: list[str], houses: int
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Return the words and numbers of a clue about several words."""
     found = tuple(word for word in named if isinstance(word, str) and word in words)

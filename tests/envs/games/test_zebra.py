@@ -124,7 +124,7 @@ def test_long_clues_are_said_as_they_are_meant():
                 "less": " add up to less than those of ",
                 "equal": " add up to the same as those of ",
                 "if": ", then ",
-                "count": " the houses {1} to {2}".format(*b, "", "", ""),
+                "count": f" the houses {b[1]} to {b[2]}" if kind == "count" else "",
             }
             assert marks[kind] in line
             places = [line.lower().index(word) for word in a]
