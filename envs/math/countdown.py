@@ -30,12 +30,14 @@ Think as long as you like, then put the expression alone in tags: <answer>expres
 
 @dataclass(frozen=True)
 class CountdownSize:
-    """Settings of one level: `count` numbers of 1..`largest`, and the range of the target."""
+    """Settings of one level: `count` numbers of 1..`largest`, and the range of the target. With `rest`, the target is a
+    product of two sums or differences plus or minus what that many numbers give, else any expression."""
 
     count: int
     largest: int
     target_min: int
     target_max: int
+    rest: int = 0
 
 
 LEVELS = {
@@ -45,8 +47,8 @@ LEVELS = {
     4: CountdownSize(4, 25, 20, 100),
     5: CountdownSize(5, 50, 50, 300),
     6: CountdownSize(6, 100, 100, 999),
-    7: CountdownSize(6, 100, 2000, 9999),
-    8: CountdownSize(7, 100, 1000, 9999),
+    7: CountdownSize(7, 50, 100_000, 9_999_999, 1),
+    8: CountdownSize(8, 100, 1_000_000, 99_999_999, 2),
 }
 
 
@@ -64,8 +66,8 @@ class Countdown(Env[CountdownState]):
 
     Every task is drawn by combining its numbers at random, so that it has a solution whose
     intermediate results are positive whole numbers. An action is valid if an answer can be read in
-    it. `max_turns` changes nothing: the first answer ends the episode. The levels end at 8, which
-    takes about 10,000 joins of two numbers: beyond it a search for a solution takes seconds.
+    it. `max_turns` changes nothing: the first answer ends the episode. From level 7 on targets are so large that few
+    expressions reach them. The levels end at 8: beyond it a search for a solution takes seconds.
     """
 
     id: ClassVar[str] = "verigym/math/countdown-v0"
@@ -83,7 +85,12 @@ class Countdown(Env[CountdownState]):
             # One call for the whole draw: scalar draws would cost half the reset.
             draws = rng.random(4 * settings.count).tolist()
             numbers = sorted(1 + int(u * settings.largest) for u in draws[: settings.count])
-            target = _combined(numbers, draws[settings.count :])
+            more = draws[settings.count :]
+            target = (
+                _product(numbers, more, settings.rest)
+                if settings.rest
+                else _combined(numbers, more)
+            )
             if settings.target_min <= target <= settings.target_max:
                 return Draft(
                     prompt=_PROMPT.format(numbers=", ".join(map(str, numbers)), target=target),
@@ -124,7 +131,8 @@ class Countdown(Env[CountdownState]):
         """Count the joins of two numbers that the search tries until it finds a solution."""
         search = _Search(whole=True)
         search.tabulate(state.numbers)
-        search.find(state.numbers, state.target)
+        if search.find_product(state.numbers, state.target) is None:
+            search.find(state.numbers, state.target)
         return search.operations
 
     @override
@@ -158,6 +166,21 @@ def _combined(numbers: list[int], draws: list[float]) -> int:
     return pool[0]
 
 
+def _product(numbers: list[int], draws: list[float], rest: int) -> int:
+    """The value of `(a * b + c) * (d * e - f) + g`, of another such form, or 0 where it is not positive."""
+    draw = iter(draws)
+    pool = list(numbers)
+    values = []
+    for _ in range(2):
+        a, b, c = (pool.pop(int(next(draw) * len(pool))) for _ in range(3))
+        sign = 1 if next(draw) < 0.5 else -1
+        values.append(a * b + sign * c if next(draw) < 0.5 else (a + sign * b) * c)
+    last = _combined(pool, [next(draw) for _ in range(3 * rest)])
+    if min(values) < 2:
+        return 0
+    return values[0] * values[1] + (last if next(draw) < 0.5 else -last)
+
+
 def solution(numbers: tuple[int, ...], target: int) -> str:
     """Return an expression that uses each number once and equals `target`.
 
@@ -165,7 +188,10 @@ def solution(numbers: tuple[int, ...], target: int) -> str:
     solution, then among fractions. Raises TaskError if there is none.
     """
     for whole in (True, False):
-        found = _Search(whole).find(numbers, target)
+        search = _Search(whole)
+        found = search.find_product(numbers, target) if whole else None
+        if found is None:
+            found = search.find(numbers, target)
         if found is not None:
             return found
     raise TaskError(f"no expression over {list(numbers)} equals {target}")
@@ -199,6 +225,37 @@ class _Search:
                     if other is not None:
                         return form.format(text, other)
         self._failed.add((numbers, target))
+        return None
+
+    def find_product(self, numbers: tuple[int, ...], target: int) -> str | None:
+        """Return an expression for seven or eight numbers: a product of what three numbers and what three others make,
+        plus or minus what is left; None if there is none."""
+        if len(numbers) not in (7, 8):
+            return None
+        for some in dict.fromkeys(combinations(numbers, len(numbers) - 6)):
+            left = list(numbers)
+            for number in some:
+                left.remove(number)
+            for value, text in self._table(some).items():
+                for goal, form in (
+                    (target - value, "({0} + {1})"),
+                    (target + value, "({0} - {1})"),
+                ):
+                    if goal > 0 and (found := self._split(tuple(left), int(goal))):
+                        return form.format(found, text)
+        return None
+
+    def _split(self, numbers: tuple[int, ...], target: int) -> str | None:
+        """Return a product of what three of six numbers make and what the others make."""
+        first, *others = numbers
+        for pair in combinations(range(5), 2):
+            small = (first, *(others[i] for i in pair))
+            rest = tuple(number for i, number in enumerate(others) if i not in pair)
+            table = self._table(rest)
+            for value, text in self._table(small).items():
+                self.operations += 1
+                if target % value == 0 and target // value in table:
+                    return f"({text} * {table[target // value]})"
         return None
 
     def _tabulate(self, numbers: tuple[int, ...]) -> dict[Number, str]:

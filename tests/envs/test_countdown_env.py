@@ -1,5 +1,6 @@
 """Properties of countdown alone; the common contract is in tests/test_all_envs.py."""
 
+import math
 import random
 
 import pytest
@@ -75,6 +76,21 @@ def test_an_action_that_is_too_long_is_judged_as_no_answer():
 def test_the_solver_falls_back_on_fractions():
     text = solution((3, 3, 8, 8), 24)
     assert read(f"<answer>{text}</answer>").value() == 24
+
+
+def test_large_targets_are_out_of_reach_of_sums_and_products_alone():
+    env = verigym.make("countdown")
+    for level in (7, 8):
+        for seed in range(20):
+            task = env.sample_task(seed, level)
+            numbers, target = tuple(task.reference["numbers"]), task.reference["target"]
+            expression = solution(numbers, target)
+            answer = read(f"<answer>{expression}</answer>")
+            assert answer.value() == target
+            assert answer.numbers == list(numbers)
+            assert target not in (sum(numbers), math.prod(numbers))
+            assert expression.count("*") >= 2
+            assert expression.count("+") + expression.count("-") >= 2
 
 
 def test_the_solver_says_so_where_nothing_works():
