@@ -8,7 +8,9 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.envs.games.planned import FuelPlan, PlannedGame, Way, plan, say, written
+from verigym.envs.games.replayed import Play
+from verigym.verifiers.games.house_rules import HouseRules, Ruled
 from verigym.verifiers.games.rules import RULES, HanoiState
 
 # Disks, and the least number of moves.
@@ -19,20 +21,34 @@ SIZES = {
     4: (4, range(8, 16)),
     5: (5, range(14, 32)),
     6: (6, range(24, 64)),
-    7: (6, range(48, 64)),
-    8: (7, range(64, 112)),
-    9: (8, range(128, 200)),
-    10: (9, range(256, 360)),
+}
+# From level 7 on: disks, the least fuel, forbidden ways between two pegs, heavy disks, pairs of disks that may not
+# be moved one directly after the other, and fuel to spare in percent.
+RULED = {
+    7: (5, range(50, 120), 1, 1, 0, 15),
+    8: (5, range(70, 180), 1, 2, 1, 10),
+    9: (6, range(140, 300), 1, 3, 2, 5),
+    10: (7, range(250, 480), 2, 3, 2, 0),
 }
 
 _PROMPT = """\
 Three pegs hold {disks} disks; 1 is the smallest. The disks of a peg are listed from bottom to top. A move \
 takes the top disk of one peg to another peg, never onto a smaller disk.
 Bring all disks to peg {target} within {turns} moves. Answer with one move, such as 1->3."""
+_PROMPT_RULED = """\
+Three pegs hold {disks} disks; 1 is the smallest. The disks of a peg are listed from bottom to top. A move \
+takes the top disk of one peg to another peg, never onto a smaller disk.
+Further rules, for this game alone: {rules}
+Bring all disks to peg {target}. You have {turns} turns. Answer with one move, such as 1->3."""
+_WAYS = [f"{a}->{b}" for a in (1, 2, 3) for b in (1, 2, 3) if a != b]
 
 
-class Hanoi(ReplayedGame):
-    """The environment. An action is `from->to`, pegs counted from 1."""
+class Hanoi(PlannedGame):
+    """The environment. An action is `from->to`, pegs counted from 1.
+
+    From level 7 on some ways between pegs are forbidden, disks differ in the fuel that they take, and there is
+    next to none to spare.
+    """
 
     id: ClassVar[str] = "verigym/games/hanoi-v0"
     game: ClassVar[str] = "hanoi"
@@ -41,6 +57,8 @@ class Hanoi(ReplayedGame):
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw disks on random pegs; few enough moves, and not too few."""
+        if level in RULED:
+            return self._draw_ruled(rng, level)
         disks, lengths = SIZES[level]
         while True:
             places = [int(p) for p in rng.integers(0, 3, disks)]
@@ -52,6 +70,39 @@ class Hanoi(ReplayedGame):
                 turns = least + least // 2 + 2
                 prompt = _PROMPT.format(disks=disks, target=target, turns=turns)
                 return prompt, {"start": start, "target": target, "turns": turns}
+
+    def _draw_ruled(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        """Draw rules and a start that they make long enough."""
+        disks, lengths, *counts, spare = RULED[level]
+        while True:
+            rules = _house_rules(rng, disks, *counts)
+            places = tuple(int(p) for p in rng.integers(0, 3, disks))
+            target = int(rng.integers(3))
+            found = _plan(places, target, rules, lengths.stop, ())
+            if found is not None and found.fuel in lengths:
+                fuel = found.fuel + found.fuel * spare // 100
+                turns = len(found.moves) * (110 + spare) // 100 + 5
+                words = say(rules, fuel)
+                prompt = _PROMPT_RULED.format(
+                    disks=disks, target=target + 1, rules=words, turns=turns
+                )
+                start = [
+                    [d for d in range(disks, 0, -1) if places[d - 1] == peg] for peg in range(3)
+                ]
+                return prompt, {
+                    "start": start,
+                    "target": target + 1,
+                    "turns": turns,
+                    "house_rules": written(rules, fuel),
+                }
+
+    @override
+    def plan_on(
+        self, board: HanoiState, rules: HouseRules, fuel: int, last: tuple[str, ...]
+    ) -> FuelPlan | None:
+        where = {disk: peg for peg, disks in enumerate(board.pegs) for disk in disks}
+        places = tuple(where[disk] for disk in sorted(where))
+        return _plan(places, board.target, rules, fuel, last)
 
     @override
     def show(self, board: HanoiState) -> str:
@@ -82,7 +133,10 @@ class Hanoi(ReplayedGame):
 
     @override
     def work(self, state: Play) -> int:
-        """Count the disks that are looked up, and the pegs that are worked out from them."""
+        """Count the disks that are looked up, and the pegs that are worked out from them; under house rules, the
+        moves that a search for the least fuel tries."""
+        if isinstance(state.board, Ruled):
+            return super().work(state)
         operations, target = 0, state.board.target
         for disk in range(sum(map(len, state.board.pegs)), 0, -1):
             operations += 1
@@ -102,3 +156,55 @@ def _least(state: HanoiState) -> int:
             total += 1 << (disk - 1)
             target = 3 - where[disk] - target
     return total
+
+
+def _house_rules(
+    rng: np.random.Generator, disks: int, forbidden: int, heavy: int, pairs: int
+) -> HouseRules:
+    """Draw house rules with a way from and to each peg."""
+    while True:
+        ways = [_WAYS[i] for i in rng.permutation(len(_WAYS))[:forbidden]]
+        left = set(_WAYS) - set(ways)
+        if len({way[0] for way in left}) == len({way[-1] for way in left}) == 3:
+            break
+    extra = {
+        f"disk {d + 1}": int(rng.integers(1, 4)) for d in sorted(rng.permutation(disks)[:heavy])
+    }
+    drawn = [rng.permutation(disks)[:2] + 1 for _ in range(pairs)]
+    return HouseRules(
+        frozenset(ways),
+        frozenset((f"disk {one}", f"disk {other}") for one, other in drawn),
+        tuple(extra.items()),
+    )
+
+
+def _plan(
+    places: tuple[int, ...], target: int, rules: HouseRules, fuel: int, last: tuple[str, ...]
+) -> FuelPlan | None:
+    """A plan with the least fuel; `places` is the peg of each disk, from the smallest."""
+    pegs = [(a, b) for a in range(3) for b in range(3) if a != b]
+    free = [
+        (f"{a + 1}->{b + 1}", a, b) for a, b in pegs if f"{a + 1}->{b + 1}" not in rules.forbidden
+    ]
+    extra = dict(rules.extra)
+    costs = [1 + extra.get(f"disk {disk}", 0) for disk in range(1, len(places) + 1)]
+    remembered = {one for one, _ in rules.not_after}
+    names = [f"disk {disk}" for disk in range(1, len(places) + 1)]
+    labels = [(name,) if name in remembered else () for name in names]
+
+    def ways(board: tuple[int, ...], last: tuple[str, ...]) -> list[Way]:
+        tops = [board.index(peg) if peg in board else len(board) for peg in range(3)]
+        found = []
+        for name, a, b in free:
+            disk = tops[a]
+            if disk >= tops[b] or (last and (last[0], names[disk]) in rules.not_after):
+                continue
+            after = (*board[:disk], b, *board[disk + 1 :])
+            found.append(Way((name,), after, costs[disk], labels[disk]))
+        return found
+
+    def bound(board: tuple[int, ...]) -> int:
+        return sum([cost for peg, cost in zip(board, costs, strict=True) if peg != target])
+
+    kept = tuple(label for label in last if label in remembered)
+    return plan(places, kept, fuel, ways, bound)

@@ -8,7 +8,9 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.lamps import count_elimination, pressed
 from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.lights import Lamps
 from verigym.verifiers.games.rules import RULES
 
 # Rows and columns, and presses that made the start.
@@ -19,22 +21,35 @@ SIZES = {
     4: (4, 4),
     5: (5, 5),
     6: (5, 8),
-    7: (6, 14),
-    8: (7, 20),
-    9: (8, 28),
-    10: (10, 44),
+}
+# From level 7 on: rows and columns, shades, steps to further lights that a press turns, least operations to solve it,
+# and presses to spare in percent. The edges meet.
+RULED = {
+    7: (5, 2, 4, 700, 20),
+    8: (5, 3, 4, 1500, 10),
+    9: (6, 3, 4, 2500, 5),
+    10: (7, 3, 4, 6000, 0),
 }
 
 _PROMPT = """\
 A grid of lights: # is on, . is off. Pressing a light switches it and its neighbours above, below, left and \
 right.
 Turn all lights off within {turns} presses. Answer with row and column, counted from 1, such as 2 3."""
+_PROMPT_RULED = """\
+A grid of {size} by {size} lights. Each shows its shade: 0 is off, {top} the brightest. Pressing a light raises the shade of \
+some lights by one each ({top} becomes 0): {flips}. The edges meet: below the last \
+row comes the first, and right of the last column the first; the same backwards.
+Turn all lights off within {turns} presses. Answer with row and column, counted from 1, such as 2 3."""
 
 Board = tuple[str, ...]
 
 
 class Lights(ReplayedGame):
-    """The environment. An action is `row column`, both from 1."""
+    """The environment. An action is `row column`, both from 1.
+
+    From level 7 on it is drawn which lights a press turns, most have more than two shades, and presses are as few
+    as can be.
+    """
 
     id: ClassVar[str] = "verigym/games/lights-v0"
     game: ClassVar[str] = "lights"
@@ -43,8 +58,10 @@ class Lights(ReplayedGame):
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw presses of different lights, from all off."""
+        if level in RULED:
+            return _draw_ruled(rng, level)
         size, presses = SIZES[level]
-        rules = RULES["lights"]
+        rules: Any = RULES["lights"]
         while True:
             board: Board = ("." * size,) * size
             for cell in rng.permutation(size * size)[:presses]:
@@ -54,26 +71,71 @@ class Lights(ReplayedGame):
                 return _PROMPT.format(turns=turns), {"rows": list(board), "turns": turns}
 
     @override
-    def show(self, board: Board) -> str:
-        return "\n".join(board)
+    def show(self, board: Board | Lamps) -> str:
+        return "\n".join(_lines(board))
 
     @override
-    def position(self, board: Board) -> JSON:
-        return list(board)
+    def position(self, board: Board | Lamps) -> JSON:
+        return list(_lines(board))
 
     @override
-    def moves(self, board: Board) -> list[str]:
-        n = len(board)
+    def moves(self, board: Board | Lamps) -> list[str]:
+        n = len(_lines(board))
         return [f"{row} {column}" for row in range(1, n + 1) for column in range(1, n + 1)]
 
     @override
-    def best(self, board: Board) -> str | None:
-        found = _presses(board)
+    def best(self, board: Board | Lamps) -> str | None:
+        found = pressed(board) if isinstance(board, Lamps) else _presses(board)
         return f"{found[0][0] + 1} {found[0][1] + 1}" if found else None
 
     @override
-    def operations(self, board: Board) -> int:
-        return _count(board)
+    def operations(self, board: Board | Lamps) -> int:
+        return count_elimination(board) if isinstance(board, Lamps) else _count(board)
+
+
+def _lines(board: Board | Lamps) -> tuple[str, ...]:
+    return (
+        tuple("".join(map(str, row)) for row in board.rows) if isinstance(board, Lamps) else board
+    )
+
+
+def _draw_ruled(rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+    """Draw what a press turns until each start has one set of presses, then a start."""
+    size, shades, others, least, spare = RULED[level]
+    steps = [(r, c) for r in range(-2, 3) for c in range(-2, 3) if (r, c) != (0, 0)]
+    while True:
+        chosen = sorted(rng.permutation(len(steps))[:others].tolist())
+        flips = ((0, 0), *(steps[i] for i in chosen))
+        rows = tuple(map(tuple, rng.integers(0, shades, (size, size)).tolist()))
+        lamps = Lamps(rows, shades, flips, wraps=True)
+        presses = pressed(lamps)
+        if presses and count_elimination(lamps) >= least:
+            break
+    turns = len(presses) + len(presses) * spare // 100
+    prompt = _PROMPT_RULED.format(
+        size=size,
+        top=shades - 1,
+        flips=", ".join(map(_said, flips)),
+        turns=turns,
+    )
+    return prompt, {
+        "rows": list(_lines(lamps)),
+        "shades": shades,
+        "flips": [list(step) for step in flips],
+        "wraps": True,
+        "turns": turns,
+    }
+
+
+def _said(step: tuple[int, int]) -> str:
+    """A light in words."""
+    down, right = step
+    parts = []
+    if down:
+        parts.append(f"{abs(down)} {'down' if down > 0 else 'up'}")
+    if right:
+        parts.append(f"{abs(right)} {'right' if right > 0 else 'left'}")
+    return "the one " + " and ".join(parts) if parts else "itself"
 
 
 def _presses(board: Board) -> list[tuple[int, int]]:

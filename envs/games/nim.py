@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.self_play import Duel
-from verigym.verifiers.games.duels import DuelState, nim_move
+from verigym.verifiers.games.duels import DuelState, nim_move, nim_moves, restricted_move
 from verigym.verifiers.games.rules import RULES
 
 # Opponent, heaps, and things in all heaps together: an odd number, so that the nim-sum is not 0.
@@ -27,11 +27,17 @@ LEVELS = {
     9: ("perfect", 7, 91),
     10: ("perfect", 8, 121),
 }
+# From level 7 on: how many numbers may be taken from a heap, and if each heap has its own.
+RULED = {7: (4, False), 8: (5, False), 9: (4, True), 10: (5, True)}
 _LARGEST = 9  # heap, with both sides played
 
 _PROMPT = """\
 Nim with {count} heaps of objects. You and your opponent take turns; each takes one or more objects from one \
 heap. Whoever takes the last object wins. It is your turn.
+Answer with the number of a heap and how many objects you take, such as 2 3."""
+_PROMPT_RULED = """\
+Nim with {count} heaps of objects. You and your opponent take turns; each takes objects from one heap, and only as \
+many as the rules of this game allow: {takes}. Whoever cannot move loses, even if objects are left. It is your turn.
 Answer with the number of a heap and how many objects you take, such as 2 3."""
 _PROMPT_SIDES = """\
 Nim with {count} heaps of objects. Two players take turns; each takes one or more objects from one heap. \
@@ -43,7 +49,8 @@ class Nim(Duel):
     """The environment. An action is `heap many`. Every start can be won.
 
     The heaps decide the split, in whatever order. Against an opponent all starts of a level hold equally many
-    things, so that no move leads from one to another, and no split meets the starts of another.
+    things, so that no move leads from one to another, and no split meets the starts of another. From level 7 on it is
+    drawn how many objects may be taken, so that no nim-sum of the heaps helps.
     """
 
     id: ClassVar[str] = "verigym/games/nim-v0"
@@ -55,10 +62,15 @@ class Nim(Duel):
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         opponent, count, things = LEVELS[level]
+        takes: list[list[int]] = []
         while True:
+            if level in RULED:
+                takes = _takes(rng, count, *RULED[level])
             cuts = sorted((rng.choice(things - 1, count - 1, replace=False) + 1).tolist())
             heaps = [after - before for before, after in pairwise([0, *cuts, things])]
-            if self.wants(essence := sorted(heaps)):
+            if not self.wants(essence := sorted(heaps)):
+                continue
+            if not takes or restricted_move(tuple(heaps), tuple(map(tuple, takes))):
                 break
         reference = {
             "heaps": heaps,
@@ -67,7 +79,10 @@ class Nim(Duel):
             "turns": things,
             "essence": essence,
         }
-        return _PROMPT.format(count=count), reference
+        if not takes:
+            return _PROMPT.format(count=count), reference
+        prompt = _PROMPT_RULED.format(count=count, takes=_said(takes))
+        return prompt, {**reference, "takes": takes}
 
     @override
     def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
@@ -103,11 +118,7 @@ class Nim(Duel):
 
     @override
     def moves(self, board: DuelState) -> list[str]:
-        return [
-            f"{heap} {many}"
-            for heap, n in enumerate(map(int, board.board), 1)
-            for many in range(1, n + 1)
-        ]
+        return [f"{heap + 1} {many}" for heap, many in nim_moves(_heaps(board), board.takes)]
 
     @override
     def lost(self, board: DuelState) -> bool:
@@ -116,13 +127,15 @@ class Nim(Duel):
     @override
     def best(self, board: DuelState) -> str | None:
         """Return the move by the nim-sum; if that is 0, by the opponent's actual replies."""
-        move = nim_move(tuple(map(int, board.board))) or _trap(board)
+        move = _winning(_heaps(board), board.takes) or _trap(board)
         return f"{move[0] + 1} {move[1]}" if move else None
 
     @override
     def effort(self, board: DuelState) -> int:
         """Count the steps of finding all good moves on paper (`find_moves`)."""
-        return find_moves(tuple(map(int, board.board)))[1]
+        if board.takes:
+            return count_values(_heaps(board), board.takes)
+        return find_moves(_heaps(board))[1]
 
 
 def find_moves(heaps: tuple[int, ...]) -> tuple[list[tuple[int, int]], int]:
@@ -157,10 +170,60 @@ def _shown(heaps: tuple[int, ...]) -> str:
 def _trap(board: DuelState) -> tuple[int, int] | None:
     """A move to which the opponent's reply is a mistake."""
     rules = RULES["nim"]
-    for heap, n in enumerate(map(int, board.board)):
-        for many in range(1, n + 1):
-            after = rules.apply(board, (heap, many))
-            heaps = tuple(map(int, after.board))
-            if rules.won(after) or (not rules.lost(after) and nim_move(heaps) is not None):  # type: ignore[attr-defined]
-                return heap, many
+    for move in nim_moves(_heaps(board), board.takes):
+        after = rules.apply(board, move)
+        if rules.won(after):
+            return move
+        if not rules.lost(after) and _winning(_heaps(after), after.takes):  # type: ignore[attr-defined]
+            return move
     return None
+
+
+def count_values(heaps: tuple[int, ...], takes: tuple[tuple[int, ...], ...]) -> int:
+    """Count the steps of finding a good move: to look up the value after taking, and to compare sums of values."""
+    operations, total, tables = 0, 0, []
+    for n, some in zip(heaps, takes, strict=True):
+        values: list[int] = []
+        for size in range(n + 1):
+            reached = set()
+            for many in some:
+                operations += 1
+                if many <= size:
+                    reached.add(values[size - many])
+            value = 0
+            while value in reached:
+                value += 1
+            values.append(value)
+        tables.append(values)
+        total ^= values[-1]
+        operations += 1
+    for heap, many in nim_moves(heaps, takes):
+        operations += 1
+        if tables[heap][heaps[heap] - many] == tables[heap][-1] ^ total:
+            break
+    return operations
+
+
+def _heaps(board: DuelState) -> tuple[int, ...]:
+    return tuple(map(int, board.board))
+
+
+def _winning(heaps: tuple[int, ...], takes: tuple[tuple[int, ...], ...]) -> tuple[int, int] | None:
+    return restricted_move(heaps, takes) if takes else nim_move(heaps)
+
+
+def _takes(rng: np.random.Generator, count: int, size: int, own: bool) -> list[list[int]]:
+    """Draw how many objects may be taken from each heap; 1 is seldom among the numbers."""
+    drawn = [
+        sorted((rng.choice(12, size, replace=False) + 1).tolist())
+        for _ in range(count if own else 1)
+    ]
+    return drawn if own else drawn * count
+
+
+def _said(takes: list[list[int]]) -> str:
+    """The numbers in words."""
+    said = [", ".join(map(str, some[:-1])) + f" or {some[-1]}" for some in takes]
+    if len(set(said)) == 1:
+        return f"{said[0]} from any heap"
+    return "; ".join(f"{some} from heap {heap}" for heap, some in enumerate(said, 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -10,8 +11,9 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.replayed import ReplayedGame
-from verigym.envs.games.sliding_parts import way_by_parts
+from verigym.envs.games.planned import FuelPlan, PlannedGame, Way, plan, say, written
+from verigym.envs.games.sliding_parts import neighbours, way_by_parts
+from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules
 from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.rules import RULES, SlidingState
 
@@ -23,15 +25,16 @@ SIZES = {
     4: (3, 3, 16),
     5: (3, 3, 26),
     6: (3, 3, 30),
-    7: (3, 4, 60),
-    8: (3, 5, 90),
-    9: (4, 4, 140),
-    10: (4, 5, 200),
 }
-_SMALL = 9
-"""Cells of the largest board of which a shortest way is looked for."""
-_MOST_KNOWN = 50_000
-
+# From level 7 on: rows, columns, length of the walk, moves that a search for the
+# least fuel tries, heavy tiles, and fuel to spare in
+# percent.
+RULED = {
+    7: (3, 3, 40, range(800, 3000), 2, 10),
+    8: (3, 4, 46, range(1300, 4000), 3, 5),
+    9: (4, 4, 48, range(2000, 5000), 5, 0),
+    10: (4, 5, 40, range(2400, 9000), 9, 0),
+}
 
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
@@ -39,10 +42,18 @@ _PROMPT = """\
 Tiles slide into the hole, which is shown as _. Put them in order, row by row from the top left, with \
 the hole at the bottom right, within {turns} moves.
 Answer with the direction in which a tile moves into the hole: up, down, left or right."""
+_PROMPT_RULED = """\
+Tiles slide into the hole, which is shown as _. Put them in this order:
+{goal}
+Further rules, for this game alone: {rules}
+You have {turns} turns. Answer with the direction in which a tile moves into the hole: up, down, left or right."""
 
 
-class Sliding(ReplayedGame):
-    """The environment. An action is `up`, `down`, `left` or `right`, or the tile's number."""
+class Sliding(PlannedGame):
+    """The environment. An action is `up`, `down`, `left` or `right`, or the tile's number.
+
+    From level 7 on the order is drawn, tiles differ in the fuel that they take, and there is next to none to spare.
+    """
 
     id: ClassVar[str] = "verigym/games/sliding-v0"
     game: ClassVar[str] = "sliding"
@@ -51,30 +62,52 @@ class Sliding(ReplayedGame):
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Walk away from the goal without ever turning back, so that there is a way."""
+        if level in RULED:
+            return self._draw_ruled(rng, level)
         height, width, steps = SIZES[level]
         tiles = (*range(1, height * width), 0)
         while True:
-            state, back = SlidingState(tiles, tiles, width), ""
-            for draw in rng.random(steps).tolist():
-                legal = [m for m in MOVES if m != back and RULES["sliding"].legal(state, m)]
-                move = legal[int(draw * len(legal))]
-                state, back = RULES["sliding"].apply(state, move), _OPPOSITE[move]
+            state = _walk(SlidingState(tiles, tiles, width), rng.random(steps).tolist())
             if _left(state) >= min(steps // 3, 2 * len(tiles)) + 2:
-                if len(tiles) > _SMALL and not self.wants(list(state.tiles)):
-                    continue
                 turns = steps + steps // 2
-                if len(tiles) > _SMALL:
-                    turns = max(turns, len(way_by_parts(state)[0]) * 3 // 2)
-                rows = [list(state.tiles[i : i + width]) for i in range(0, len(tiles), width)]
-                start: dict[str, Any] = {"rows": rows, "turns": turns}
-                if len(tiles) > _SMALL:
-                    start["essence"] = list(state.tiles)
+                start = {"rows": _rows(state.tiles, width), "turns": turns}
                 return _PROMPT.format(turns=turns), start
+
+    def _draw_ruled(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        """Draw an order, and walk away from it."""
+        height, width, steps, tries, heavy, spare = RULED[level]
+        while True:
+            goal = tuple(rng.permutation(height * width).tolist())
+            state = _walk(SlidingState(goal, goal, width), rng.random(steps).tolist())
+            essence = [list(goal), list(state.tiles)]
+            rules = _house_rules(rng, height * width, heavy)
+            if not self.wants(essence):
+                continue
+            found = _plan(state, rules, MAX_FUEL, tries.stop)
+            if found is not None and found.tried in tries:
+                fuel = found.fuel + found.fuel * spare // 100
+                turns = len(found.moves) * (110 + spare) // 100 + 3
+                start = {
+                    "rows": _rows(state.tiles, width),
+                    "goal": _rows(goal, width),
+                    "turns": turns,
+                    "house_rules": written(rules, fuel),
+                    "essence": essence,
+                }
+                words = say(rules, fuel)
+                shown = self.show(SlidingState(goal, goal, width))
+                return _PROMPT_RULED.format(goal=shown, rules=words, turns=turns), start
+
+    @override
+    def plan_on(
+        self, board: SlidingState, rules: HouseRules, fuel: int, last: tuple[str, ...]
+    ) -> FuelPlan | None:
+        return _plan(board, rules, fuel)
 
     @override
     def show(self, board: SlidingState) -> str:
         cells = [str(tile) if tile else "_" for tile in board.tiles]
-        rows = [cells[i : i + board.width] for i in range(0, len(cells), board.width)]
+        rows = _rows(cells, board.width)
         return "\n".join(" ".join(row) for row in rows)
 
     @override
@@ -87,15 +120,6 @@ class Sliding(ReplayedGame):
 
     @override
     def best(self, board: SlidingState) -> str | None:
-        if len(board.tiles) > _SMALL:
-            tiles, known = board.tiles, _known(board.goal)
-            if len(known) > _MOST_KNOWN:
-                known.clear()
-            if tiles not in known:
-                for move in way_by_parts(board)[0]:
-                    known[board.tiles] = move
-                    board = self.rules.apply(board, move)
-            return known.get(tiles)
         path = _way(board)
         return path[0] if path else None
 
@@ -103,13 +127,6 @@ class Sliding(ReplayedGame):
     def operations(self, board: SlidingState) -> int:
         """Count the moves that are tried to bring the tiles home part by part."""
         return way_by_parts(board)[1]
-
-
-@lru_cache(maxsize=8)
-def _known(goal: tuple[int, ...]) -> dict[tuple[int, ...], str]:
-    """The next moves that were found. The end of a way by parts is a way by parts itself, so that it does not
-    matter from where a move was found."""
-    return {}
 
 
 @lru_cache(maxsize=4096)
@@ -146,3 +163,56 @@ def _left(state: SlidingState) -> int:
             goal = state.goal.index(tile)
             total += abs(goal // width - place // width) + abs(goal % width - place % width)
     return total
+
+
+def _rows(cells: Sequence[Any], width: int) -> list[list[Any]]:
+    return [list(cells[i : i + width]) for i in range(0, len(cells), width)]
+
+
+def _walk(state: SlidingState, draws: list[float]) -> SlidingState:
+    """Walk without ever turning back."""
+    back = ""
+    for draw in draws:
+        legal = [m for m in MOVES if m != back and RULES["sliding"].legal(state, m)]
+        move = legal[int(draw * len(legal))]
+        state, back = RULES["sliding"].apply(state, move), _OPPOSITE[move]
+    return state
+
+
+def _house_rules(rng: np.random.Generator, cells: int, heavy: int) -> HouseRules:
+    tiles = sorted((rng.permutation(cells - 1)[:heavy] + 1).tolist())
+    extra = tuple((f"tile {tile}", int(rng.integers(1, 4))) for tile in tiles)
+    return HouseRules(extra=extra)
+
+
+def _plan(
+    start: SlidingState,
+    rules: HouseRules,
+    fuel: int,
+    most: int = 1 << 30,
+) -> FuelPlan | None:
+    """A plan with the least fuel. The bound is the way of each tile to its place, others aside."""
+    width, cells = start.width, len(start.tiles)
+    extra = dict(rules.extra)
+    costs = [1 + extra.get(f"tile {tile}", 0) for tile in range(cells)]
+    at_goal = [divmod(start.goal.index(tile), width) for tile in range(cells)]
+    places = [divmod(i, width) for i in range(cells)]
+    left = [
+        [tile and costs[tile] * (abs(r - row) + abs(c - column)) for r, c in places]
+        for tile, (row, column) in enumerate(at_goal)
+    ]
+    near = neighbours(cells, width)
+
+    # The sum of `left` goes with the tiles, since a move changes one term.
+    def ways(board: tuple[tuple[int, ...], int], last: tuple[str, ...]) -> list[Way]:
+        tiles, total = board
+        hole, found = tiles.index(0), []
+        for move, cell in near[hole]:
+            tile, after = tiles[cell], list(tiles)
+            after[hole], after[cell] = tile, 0
+            rest = total - left[tile][cell] + left[tile][hole]
+            found.append(Way((move,), (tuple(after), rest), costs[tile], ()))
+        return found
+
+    total = sum(left[tile][cell] for cell, tile in enumerate(start.tiles))
+    return plan((start.tiles, total), (), fuel, ways, lambda board: board[1], most)

@@ -52,7 +52,7 @@ def _brought(
     start = (tiles.index(0), *(tiles.index(tile) for tile in wanted))
     came: dict[tuple[int, ...], tuple[tuple[int, ...], str] | None] = {start: None}
     queue, tried = deque([start]), 0
-    neighbours = _neighbours(len(tiles), width)
+    near = neighbours(len(tiles), width)
     while queue:
         state = queue.popleft()
         if state[1:] == part:
@@ -63,7 +63,7 @@ def _brought(
                 link = came[link[0]]
             return path[::-1], tried
         hole = state[0]
-        for move, cell in neighbours[hole]:
+        for move, cell in near[hole]:
             if cell in locked:
                 continue
             tried += 1
@@ -75,8 +75,8 @@ def _brought(
 
 
 @cache
-def _neighbours(cells: int, width: int) -> list[list[tuple[str, int]]]:
-    """For each place of the hole, the moves and the cells whose tile moves into it."""
+def neighbours(cells: int, width: int) -> list[list[tuple[str, int]]]:
+    """Return, for each place of the hole, the moves and the cells whose tile moves into it."""
     found: list[list[tuple[str, int]]] = []
     for hole in range(cells):
         near = []

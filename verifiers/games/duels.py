@@ -27,7 +27,8 @@ _LINES = (
 class DuelState:
     """A position with the opponent's settings; it is always the player's turn, or the game is over.
 
-    Tic-tac-toe: nine of `.XO`, the player is X. Nim: the heaps, and in `last` who took last.
+    Tic-tac-toe: nine of `.XO`, the player is X. Nim: the heaps, in `last` who took last, and in `takes` how many
+    objects may be taken from each heap; empty if any number may.
     """
 
     board: str | tuple[int, ...]
@@ -35,6 +36,7 @@ class DuelState:
     seed: int
     goal: str = "win"
     last: str = ""
+    takes: tuple[tuple[int, ...], ...] = ()
 
 
 class TicTacToeRules:
@@ -77,11 +79,13 @@ class TicTacToeRules:
 class NimRules:
     """`{"heaps": [3, 5], "opponent": "perfect", "seed": 7}`; a move is `[heap, how many]`, heaps from 1.
 
-    Whoever takes the last thing wins; the opponent answers each move.
+    Whoever moves last wins; the opponent answers each move. With `takes`, a list for each heap such as
+    `[[1, 3], [2, 5]]`, no other numbers of objects may be taken from it.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> DuelState:
-        return _match(heaps_of(reference), reference)
+        match = _match(heaps_of(reference), reference)
+        return replace(match, takes=_takes_of(reference)) if "takes" in reference else match
 
     def read(self, move: JSON) -> tuple[int, int] | None:
         if isinstance(move, str) and len(move) <= 20:
@@ -93,14 +97,17 @@ class NimRules:
 
     def legal(self, state: DuelState, move: tuple[int, int]) -> bool:
         heap, many = move
-        return 0 <= heap < len(state.board) and 1 <= many <= _heaps(state)[heap]
+        if not (0 <= heap < len(state.board) and 1 <= many <= _heaps(state)[heap]):
+            return False
+        return not state.takes or many in state.takes[heap]
 
     def apply(self, state: DuelState, move: tuple[int, int]) -> DuelState:
         heaps = taken(_heaps(state), *move)
-        if not any(heaps):
+        if not _movable(heaps, state.takes):
             return replace(state, board=heaps, last="player")
-        heaps = taken(heaps, *_answer(heaps, state.strength, state.seed))
-        return replace(state, board=heaps, last="" if any(heaps) else "opponent")
+        heaps = taken(heaps, *_answer(heaps, state))
+        is_over = not _movable(heaps, state.takes)
+        return replace(state, board=heaps, last="opponent" if is_over else "")
 
     def won(self, state: DuelState) -> bool:
         return state.last == "player"
@@ -142,6 +149,60 @@ def nim_move(heaps: tuple[int, ...]) -> tuple[int, int] | None:
     for n in heaps:
         total ^= n
     return next(((i, n - (n ^ total)) for i, n in enumerate(heaps) if n ^ total < n), None)
+
+
+def nim_moves(heaps: tuple[int, ...], takes: tuple[tuple[int, ...], ...]) -> list[tuple[int, int]]:
+    """Return all moves."""
+    return [
+        (heap, many)
+        for heap, n in enumerate(heaps)
+        for many in (takes[heap] if takes else range(1, n + 1))
+        if many <= n
+    ]
+
+
+def nimbers(most: int, takes: tuple[int, ...]) -> list[int]:
+    """Return the nim values of heaps of 0 to `most` from which `takes` may be taken (Sprague 1935, Grundy 1939)."""
+    values: list[int] = []
+    for n in range(most + 1):
+        reached = {values[n - many] for many in takes if many <= n}
+        values.append(next(value for value in range(len(takes) + 1) if value not in reached))
+    return values
+
+
+def restricted_move(
+    heaps: tuple[int, ...], takes: tuple[tuple[int, ...], ...]
+) -> tuple[int, int] | None:
+    """Return a move that leaves nim values whose sum is 0; None if there is none."""
+    values = [nimbers(n, some) for n, some in zip(heaps, takes, strict=True)]
+    total = 0
+    for some_values in values:
+        total ^= some_values[-1]
+    for heap, many in nim_moves(heaps, takes):
+        if total and values[heap][heaps[heap] - many] == values[heap][-1] ^ total:
+            return heap, many
+    return None
+
+
+def _movable(heaps: tuple[int, ...], takes: tuple[tuple[int, ...], ...]) -> bool:
+    return bool(nim_moves(heaps, takes)) if takes else any(heaps)
+
+
+def _takes_of(reference: Mapping[str, JSON]) -> tuple[tuple[int, ...], ...]:
+    raw, count = reference["takes"], len(heaps_of(reference))
+    if not isinstance(raw, list | tuple) or len(raw) != count or not all(map(_are_takes, raw)):
+        raise TaskError(
+            f"nim: takes must be a list of whole numbers from 1 for each of {count} heaps, got {raw!r}"
+        )
+    return tuple(tuple(some) for some in raw)
+
+
+def _are_takes(some: JSON) -> bool:
+    return (
+        isinstance(some, list | tuple)
+        and bool(some)
+        and all(type(n) is int and n > 0 for n in some)
+    )
 
 
 def _put(board: str, place: int, sign: str) -> str:
@@ -186,15 +247,18 @@ def _value(board: str, turn: str) -> int:
     return max(after) if turn == "X" else min(after)
 
 
-def _answer(heaps: tuple[int, ...], strength: str, seed: int) -> tuple[int, int]:
+def _answer(heaps: tuple[int, ...], state: DuelState) -> tuple[int, int]:
     """Return the opponent's move: the heap and how many objects it takes."""
-    filled = [i for i, n in enumerate(heaps) if n]
-    if strength != "random" and len(filled) == 1:
+    filled, strength = [i for i, n in enumerate(heaps) if n], state.strength
+    if strength != "random" and len(filled) == 1 and not state.takes:
         return filled[0], heaps[filled[0]]
-    if strength == "perfect" and (best := nim_move(heaps)) is not None:
-        return best
-    moves = [(i, many) for i in filled for many in range(1, heaps[i] + 1)]
-    return moves[seeded(seed, repr(heaps), len(moves))]
+    if strength == "perfect":
+        takes = state.takes
+        best = restricted_move(heaps, takes) if takes else nim_move(heaps)
+        if best is not None:
+            return best
+    moves = nim_moves(heaps, state.takes)
+    return moves[seeded(state.seed, repr(heaps), len(moves))]
 
 
 def seeded(seed: int, position: str, count: int) -> int:

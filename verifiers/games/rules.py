@@ -18,10 +18,12 @@ from verigym.verifiers.games.connect_four import ConnectFourRules
 from verigym.verifiers.games.directions import read_direction
 from verigym.verifiers.games.duels import NimRules, TicTacToeRules
 from verigym.verifiers.games.guessing import HangmanRules, MastermindRules, WordleRules
+from verigym.verifiers.games.house_rules import Amendable
 from verigym.verifiers.games.household import HouseholdRules
 from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
 from verigym.verifiers.games.keydoor import KeydoorLevel, KeydoorPlace, parse_level
 from verigym.verifiers.games.liars_dice import LiarsDiceRules
+from verigym.verifiers.games.lights import LightsRules
 from verigym.verifiers.games.mates import MatePuzzle
 from verigym.verifiers.games.merging import MergingRules
 from verigym.verifiers.games.minesweeper import MinesweeperRules
@@ -143,6 +145,9 @@ class HanoiRules:
     def won(self, state: HanoiState) -> bool:
         return all(not peg for i, peg in enumerate(state.pegs) if i != state.target)
 
+    def labels(self, state: HanoiState, move: tuple[int, int]) -> tuple[str, ...]:
+        return f"{move[0] + 1}->{move[1] + 1}", f"disk {state.pegs[move[0]][-1]}"
+
 
 @dataclass(frozen=True, slots=True)
 class SlidingState:
@@ -191,6 +196,15 @@ class SlidingRules:
     def won(self, state: SlidingState) -> bool:
         return state.tiles == state.goal
 
+    def labels(self, state: SlidingState, move: str | int) -> tuple[str, ...]:
+        source = self._from(state, move)
+        assert source is not None, "the move is legal"
+        hole, tile = state.tiles.index(0), state.tiles[source]
+        there, beside = (
+            a - b for a, b in zip(*(divmod(i, state.width) for i in (hole, source)), strict=True)
+        )
+        return _NAMES[there, beside], f"tile {tile}"
+
     def _from(self, state: SlidingState, move: str | int) -> int | None:
         """Return the index of the tile that moves; None if no tile can move so."""
         row, column = divmod(state.tiles.index(0), state.width)
@@ -202,6 +216,9 @@ class SlidingRules:
             if move in (name, state.tiles[at]) and not isinstance(move, bool):
                 return at
         return None
+
+
+_NAMES = {step: name for name, step in DIRECTIONS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,48 +261,13 @@ class Lake:
         return state.rows[state.row][state.column] == "G"
 
 
-class LightsRules:
-    """`{"rows": ["#.", ".#"]}`, `#` lit: a press `[row, column]` (from 1) turns it and its neighbours.
-
-    Won if all are out.
-    """
-
-    def start(self, reference: Mapping[str, JSON]) -> tuple[str, ...]:
-        rows = _rows(reference)
-        if len({len(row) for row in rows}) != 1 or set("".join(rows)) - set("#."):
-            raise TaskError("lights: rows of one width of # and .")
-        return rows
-
-    def read(self, move: JSON) -> tuple[int, int] | None:
-        if isinstance(move, str) and len(move) <= 20:
-            words = move.replace(",", " ").strip(" ()[]").split()
-            move = [int(w) for w in words if w.isdecimal()] if all(map(str.isdecimal, words)) else 0
-        if isinstance(move, list | tuple) and len(move) == 2 and all(type(n) is int for n in move):
-            return move[0] - 1, move[1] - 1
-        return None
-
-    def legal(self, state: tuple[str, ...], move: tuple[int, int]) -> bool:
-        return 0 <= move[0] < len(state) and 0 <= move[1] < len(state[0])
-
-    def apply(self, state: tuple[str, ...], move: tuple[int, int]) -> tuple[str, ...]:
-        grid = [list(row) for row in state]
-        for down, right in ((0, 0), *DIRECTIONS.values()):
-            row, column = move[0] + down, move[1] + right
-            if 0 <= row < len(grid) and 0 <= column < len(grid[0]):
-                grid[row][column] = "." if grid[row][column] == "#" else "#"
-        return tuple("".join(row) for row in grid)
-
-    def won(self, state: tuple[str, ...]) -> bool:
-        return all("#" not in row for row in state)
-
-
 RULES: Mapping[str, Rules] = {
     "2048": MergingRules(),
     "blackjack": BlackjackRules(),
     "chess": MatePuzzle(),
     "connect-four": ConnectFourRules(),
     "hangman": HangmanRules(),
-    "hanoi": HanoiRules(),
+    "hanoi": Amendable(HanoiRules()),
     "household": HouseholdRules(),
     "keydoor": KeyDoorRules(),
     "lake": Lake(),
@@ -295,8 +277,8 @@ RULES: Mapping[str, Rules] = {
     "minesweeper": MinesweeperRules(),
     "nim": NimRules(),
     "nonogram": NonogramRules(),
-    "sliding": SlidingRules(),
-    "sokoban": SokobanRules(),
+    "sliding": Amendable(SlidingRules()),
+    "sokoban": Amendable(SokobanRules()),
     "sudoku": SudokuRules(),
     "tic-tac-toe": TicTacToeRules(),
     "twenty-questions": TwentyQuestionsRules(),

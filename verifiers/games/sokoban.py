@@ -101,3 +101,7 @@ class SokobanRules:
 
     def won(self, state: SokobanState) -> bool:
         return not state.boxes & ~state.room.goals
+
+    def labels(self, state: SokobanState, move: str) -> tuple[str, ...]:
+        pushes = state.boxes >> state.at + state.room.step(move) & 1
+        return (move, "push") if pushes else (move,)

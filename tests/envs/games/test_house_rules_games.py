@@ -1,0 +1,132 @@
+"""Games whose rules are drawn from level 7 on: the oracle's play against slower ways to find it."""
+
+import heapq
+import itertools
+
+import numpy as np
+import pytest
+
+import verigym
+from verigym.envs.games.lamps import count_elimination, pressed
+from verigym.envs.games.nim import count_values
+from verigym.verifiers.games.duels import nim_moves, restricted_move, taken
+from verigym.verifiers.games.lights import Lamps, LightsRules, press
+from verigym.verifiers.games.rules import RULES
+
+
+def least_fuel(rules, start, moves):
+    """Dijkstra's algorithm by the rules alone, without bounds."""
+    spent = {(start.board, start.last): 0}
+    heap, number = [(0, 0, start)], itertools.count(1)
+    while heap:
+        fuel, _, state = heapq.heappop(heap)
+        if rules.won(state):
+            return fuel
+        for move in moves(state.board):
+            read = rules.read(move)
+            if rules.legal(state, read):
+                after = rules.apply(state, read)
+                total = start.fuel - after.fuel
+                if total < spent.get((after.board, after.last), 1 << 60):
+                    spent[after.board, after.last] = total
+                    heapq.heappush(heap, (total, next(number), after))
+    return None
+
+
+def played(env):
+    over, reward = False, 0.0
+    while not over:
+        _, reward, terminated, truncated, _ = env.step(env.oracle())
+        over = terminated or truncated
+    return reward
+
+
+@pytest.mark.parametrize(
+    ("game", "level", "seed"), [("hanoi", 8, 3), ("hanoi", 9, 1), ("sliding", 7, 2)]
+)
+def test_the_oracle_takes_the_least_fuel(game, level, seed):
+    env = verigym.make(f"games/{game}", difficulty=level)
+    env.reset(seed=seed)
+    start = env.state.board
+    assert played(env) == 1.0
+    assert start.fuel - env.state.board.fuel == least_fuel(env.rules, start, env.moves)
+
+
+@pytest.mark.parametrize("game", ["hanoi", "sliding"])
+def test_the_hardest_leave_no_fuel(game):
+    env = verigym.make(f"games/{game}", difficulty=10)
+    prompt, _ = env.reset(seed=5)
+    assert f"You have {env.state.board.fuel} units" in prompt
+    assert played(env) == 1.0
+    assert env.state.board.fuel == 0
+
+
+def test_a_board_without_moves_is_lost():
+    env = verigym.make("games/sliding", difficulty=10)
+    env.reset(seed=5)
+    rng, over = np.random.default_rng(1), False
+    while not over:
+        legal = env.legal_actions(env.state)
+        observation, reward, over, _, _ = env.step(legal[int(rng.integers(len(legal)))])
+    assert reward == 0.0
+    assert "did not solve" in observation
+
+
+def test_the_value_of_drawn_nim_agrees_with_all_play():
+    rng = np.random.default_rng(4)
+    won = {}
+
+    def wins(heaps, takes):
+        if (heaps, takes) not in won:
+            after = [taken(heaps, *move) for move in nim_moves(heaps, takes)]
+            won[heaps, takes] = not all(wins(one, takes) for one in after)
+        return won[heaps, takes]
+
+    for _ in range(60):
+        takes = tuple(tuple((rng.choice(6, 3, replace=False) + 1).tolist()) for _ in range(3))
+        heaps = tuple(rng.integers(0, 8, 3).tolist())
+        move = restricted_move(heaps, takes)
+        assert (move is not None) == wins(heaps, takes)
+        if move is not None:
+            assert not wins(taken(heaps, *move), takes)
+        assert count_values(heaps, takes) > sum(heaps)
+
+
+def test_objects_that_cannot_be_taken_end_the_game():
+    nim = RULES["nim"]
+    reference = {"heaps": [3, 1], "takes": [[2], [1]], "opponent": "perfect", "seed": 1}
+    state = nim.start(reference)
+    assert not nim.legal(state, (0, 1))
+    assert nim.legal(state, (0, 2))
+    assert nim.lost(
+        nim.apply(state, (0, 2))
+    )  # the opponent takes the other heap, and one object is left
+    assert nim.won(nim.apply(nim.start(reference | {"heaps": [3, 0]}), (0, 2)))
+
+
+@pytest.mark.parametrize("level", [7, 8, 9])
+def test_no_fewer_presses_turn_all_lamps_off(level):
+    env = verigym.make("games/lights", difficulty=level)
+    env.reset(seed=level)
+    lamps = env.state.board
+    rules, presses = LightsRules(), pressed(lamps)
+    board = lamps
+    for cell in presses:
+        board = press(board, *cell)
+    assert rules.won(board)
+    assert max(presses.count(cell) for cell in presses) < lamps.shades  # and there is no other way
+    assert count_elimination(lamps) > 600
+
+
+def test_all_ways_on_a_small_grid_agree_with_the_elimination():
+    lamps = Lamps(((1, 0), (2, 1)), 3, ((0, 0), (0, 1)), False)
+    cells = list(itertools.product(range(2), range(2)))
+    solutions = []
+    for times in itertools.product(range(3), repeat=4):
+        board = lamps
+        for cell, count in zip(cells, times, strict=True):
+            for _ in range(count):
+                board = press(board, *cell)
+        if LightsRules().won(board):
+            solutions.append([cell for cell, n in zip(cells, times, strict=True) for _ in range(n)])
+    assert solutions == [pressed(lamps)]
