@@ -7,8 +7,11 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from verigym.envs.tools.api_cases import ApiPlace
 from verigym.envs.tools.api_service import Service, ServiceSize
 from verigym.envs.tools.api_tools import API
+from verigym.envs.tools.cases.desk_tools import with_desk
+from verigym.envs.tools.cases.place import Place
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.stateful import Stateful
 from verigym.envs.tools.tool import Tool
@@ -25,10 +28,6 @@ LEVELS = {
     4: ServiceSize(2, 6, 2, access=True, units=False, outdated=False),
     5: ServiceSize(3, 8, 3, access=True, units=True, outdated=False),
     6: ServiceSize(4, 9, 4, access=True, units=True, outdated=True),
-    7: ServiceSize(6, 12, 5, access=True, units=True, outdated=True),
-    8: ServiceSize(8, 16, 6, access=True, units=True, outdated=True),
-    9: ServiceSize(10, 20, 8, access=True, units=True, outdated=True),
-    10: ServiceSize(12, 25, 10, access=True, units=True, outdated=True),
 }
 
 
@@ -38,6 +37,8 @@ class ApiDocs(Stateful):
     id: ClassVar[str] = "verigym/tools/api-docs-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     world: ClassVar[World] = API
+    casework: ClassVar[type[Place] | None] = ApiPlace
+    desk: ClassVar[World] = with_desk(API)
     core: ClassVar[tuple[str, ...]] = ("list_documents", "read_document", "send_request")
     extras: ClassVar[Mapping[int, tuple[int, int]]] = {
         1: (0, 0),
@@ -55,7 +56,7 @@ class ApiDocs(Stateful):
     @override
     def looked_up(self, tool: Tool) -> tuple[str, ...]:
         """Return the documents and the records: what an endpoint takes stands in the documents alone."""
-        return ("documents", "records")
+        return ("documents", "records") if tool.name == "send_request" else tool.tables
 
     @override
     def compose(self, draws: Draws, level: int) -> Story:

@@ -29,10 +29,6 @@ LEVELS = {
     4: BankSize(3, 4, 8, 2, 18),
     5: BankSize(4, 5, 10, 3, 27),
     6: BankSize(5, 6, 11, 4, 30),
-    7: BankSize(7, 7, 13, 4, 38),
-    8: BankSize(9, 8, 15, 5, 46),
-    9: BankSize(12, 9, 18, 6, 56),
-    10: BankSize(15, 10, 20, 6, 68),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from typing_extensions import override
@@ -17,11 +18,11 @@ from verigym.envs.tools.world import Row
 class BankPlace(Place):
     """Follows the balances, which rules ask about."""
 
-    opening: ClassVar[str] = (
+    opening: str = (
         "You manage the bank accounts of an association; its people send requests, called cases. All amounts are "
         "whole euros."
     )
-    kinds: ClassVar[dict[str, str]] = {
+    kinds: Mapping[str, str] = {
         "payment": "pay the payee from the account, with the note 'case N', where N is the number of the case",
         "transfer": "transfer the amount from the account to the target",
         "limit": "raise the daily limit of the card of the account by the amount",
@@ -33,7 +34,7 @@ class BankPlace(Place):
         "If a case is to be carried out and is a payment or transfer of more than its account holds, refuse it, with "
         'the article "none".'
     )
-    level_words: ClassVar[str] = "the balance of the account of the case"
+    level_words: str = "the balance of the account of the case"
     marks: ClassVar[tuple[int, ...]] = (150, 250, 350, 450)
     core: ClassVar[tuple[str, ...]] = (
         *("list_accounts", "list_payments", "pay", "transfer", "create_standing_order"),

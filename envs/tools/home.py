@@ -7,7 +7,10 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from verigym.envs.tools.cases.desk_tools import with_desk
+from verigym.envs.tools.cases.place import Place
 from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.home_cases import HomePlace
 from verigym.envs.tools.home_errands import KINDS
 from verigym.envs.tools.home_house import HouseDraft, HouseSize
 from verigym.envs.tools.home_tools import HOME
@@ -25,10 +28,6 @@ LEVELS = {
     4: HouseSize(3, 5, 3, 2),
     5: HouseSize(4, 7, 3, 3),
     6: HouseSize(5, 8, 4, 3),
-    7: HouseSize(7, 9, 4, 4),
-    8: HouseSize(9, 10, 4, 4),
-    9: HouseSize(12, 12, 4, 4),
-    10: HouseSize(15, 14, 4, 4),
 }
 
 
@@ -38,6 +37,8 @@ class Home(Stateful):
     id: ClassVar[str] = "verigym/tools/home-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     world: ClassVar[World] = HOME
+    casework: ClassVar[type[Place] | None] = HomePlace
+    desk: ClassVar[World] = with_desk(HOME)
     core: ClassVar[tuple[str, ...]] = (
         *("list_rooms", "list_devices", "read_device", "switch", "set_level", "set_lock"),
         *("list_scenes", "add_to_scene", "remove_from_scene", "list_schedules", "add_schedule"),

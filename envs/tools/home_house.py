@@ -12,7 +12,7 @@ ROOMS = ("kitchen", "hall", "study", "bedroom", "bathroom", "nursery", "cellar",
 MORE_ROOMS = (
     *("pantry", "laundry", "garage", "library", "office", "workshop", "conservatory", "playroom"),
 )
-"""Rooms of houses that have more than those above."""
+"""Rooms of the houses of casework, besides those above."""
 SCENES = ("evening", "morning", "party", "away")
 _NAMES = {
     "lamp": ("ceiling lamp", "desk lamp", "corner lamp", "wall lamp", "reading lamp"),
@@ -56,8 +56,7 @@ class HouseDraft:
 
     def __init__(self, draws: Draws, level: HouseSize) -> None:
         self.draws = draws
-        known = ROOMS if level.rooms <= len(ROOMS) else (*ROOMS, *MORE_ROOMS)
-        names = draws.some(known, level.rooms)
+        names = draws.some(ROOMS, level.rooms)
         self.rooms: list[Row] = [
             (i, name, draws.pick(("ground", "upper"))) for i, name in enumerate(names, 1)
         ]

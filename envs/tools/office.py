@@ -7,7 +7,10 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from verigym.envs.tools.cases.desk_tools import with_desk
+from verigym.envs.tools.cases.place import Place
 from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.office_cases import OfficePlace
 from verigym.envs.tools.office_desk import Desk, OfficeSize
 from verigym.envs.tools.office_errands import KINDS
 from verigym.envs.tools.office_tools import ME, OFFICE
@@ -28,10 +31,6 @@ LEVELS = {
     4: OfficeSize(3, 9, 2, 14, 9, 10),
     5: OfficeSize(4, 10, 3, 18, 11, 13),
     6: OfficeSize(5, 12, 4, 22, 12, 16),
-    7: OfficeSize(7, 15, 5, 26, 12, 20),
-    8: OfficeSize(9, 18, 6, 30, 12, 24),
-    9: OfficeSize(12, 21, 7, 34, 12, 28),
-    10: OfficeSize(15, 24, 8, 38, 12, 32),
 }
 
 
@@ -41,6 +40,8 @@ class Office(Stateful):
     id: ClassVar[str] = "verigym/tools/office-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     world: ClassVar[World] = OFFICE
+    casework: ClassVar[type[Place] | None] = OfficePlace
+    desk: ClassVar[World] = with_desk(OFFICE)
     core: ClassVar[tuple[str, ...]] = (
         *("list_mails", "read_mail", "send_mail", "move_mail", "delete_mail", "list_events"),
         *("create_event", "move_event", "cancel_event", "find_contacts", "update_contact"),

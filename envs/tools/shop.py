@@ -7,8 +7,11 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from verigym.envs.tools.cases.desk_tools import with_desk
+from verigym.envs.tools.cases.place import Place
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import TODAY
+from verigym.envs.tools.shop_cases import BOOKS, ShopPlace
 from verigym.envs.tools.shop_floor import Floor, ShopSize
 from verigym.envs.tools.shop_requests import KINDS
 from verigym.envs.tools.shop_tools import SHOP
@@ -32,10 +35,6 @@ LEVELS = {
     4: ShopSize(2, 6, 8, 1, 5),
     5: ShopSize(3, 8, 12, 2, 5),
     6: ShopSize(4, 10, 16, 3, 5),
-    7: ShopSize(4, 14, 28, 3, 5),
-    8: ShopSize(4, 17, 42, 3, 5),
-    9: ShopSize(4, 21, 60, 3, 5),
-    10: ShopSize(4, 25, 84, 3, 5),
 }
 
 
@@ -49,6 +48,8 @@ class Shop(Stateful):
     id: ClassVar[str] = "verigym/tools/shop-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     world: ClassVar[World] = SHOP
+    casework: ClassVar[type[Place] | None] = ShopPlace
+    desk: ClassVar[World] = with_desk(SHOP, BOOKS)
     core: ClassVar[tuple[str, ...]] = (
         *("say", "find_customer", "list_orders", "read_order", "find_products", "cancel_order"),
         *("change_street", "return_item", "exchange_item", "charge_order", "give_voucher"),

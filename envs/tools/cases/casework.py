@@ -438,7 +438,7 @@ class Casework:
             + 10
             + self.load.entries // PAGE
         )
-        return (3 * (reading + 8 * len(self.cases) + len(self.plan))) // 2
+        return (3 * (reading + 10 * len(self.cases) + len(self.plan))) // 2
 
 
 def _record(ending: CaseEnding) -> WishStep:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 
 from verigym.canonical import JSON
@@ -316,16 +317,18 @@ CORE = tuple(tool.name for tool in (*_READING, *_LISTS, *_CHANGING, *_MOVING))
 """Tools of the desk, which every task with cases offers."""
 
 
-def with_desk(world: World) -> World:
-    """Return a world with the tables and tools of a desk: its lists come in pages, its changes are flaky."""
-    lists = [tool for tool in world.tools.values() if tool.name.startswith("list_")]
-    changing = [tool for tool in world.tools.values() if tool.writes]
+def with_desk(world: World, more: Sequence[Tool] = ()) -> World:
+    """Return a world with the tables and tools of a desk, and `more` tools: its lists come in pages, its changes are
+    flaky."""
+    own = {**world.tools, **{tool.name: tool for tool in more}}
+    lists = [tool for tool in own.values() if tool.name.startswith("list_")]
+    changing = [tool for tool in own.values() if tool.writes]
     plain = {t.name: t for t in (*_READING, *_LISTS, *_CHANGING, *_MOVING)}
     met = {
         **{tool.name: flaky(tool) for tool in (*changing, *_CHANGING)},
         **{tool.name: paged(tool) for tool in (*lists, *_LISTS)},
     }
-    tools = {**world.tools, **plain}
+    tools = {**own, **plain}
     return World(
         world.name,
         {**world.tables, **TABLES},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -36,13 +37,13 @@ class DeskCase:
 class Place(ABC):
     """A world in the making, which follows what is carried out; one for each task."""
 
-    opening: ClassVar[str]
+    opening: str
     """Description of the work, in a sentence or two."""
-    kinds: ClassVar[dict[str, str]]
+    kinds: Mapping[str, str]
     """Kinds of cases, each with the way to carry it out, in words."""
     bar: ClassVar[str]
     """Sentence that says when a case cannot be carried out though the articles let it pass."""
-    level_words: ClassVar[str]
+    level_words: str
     """The number of the place that rules ask about, such as a balance."""
     marks: ClassVar[tuple[int, ...]]
     """Numbers that rules compare it with."""

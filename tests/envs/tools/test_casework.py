@@ -56,7 +56,8 @@ def test_a_reader_decides_many(name, level):
 @pytest.mark.parametrize("name", ACTS)
 def test_bad_habits_are_not_paid(name, habit):
     paid = [played(name, clerk(name, habit), 10, seed).reward for seed in range(6)]
-    assert sum(paid) <= (1 if habit == "order_of_numbers" else 0)
+    # The order of the cases decides in some tasks only.
+    assert sum(paid) <= (3 if habit == "order_of_numbers" else 0)
 
 
 @pytest.mark.parametrize(
@@ -67,13 +68,16 @@ def test_the_bad_habits_of_the_lowest_level_are_not_paid(habit):
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_doing_nothing_earns_nothing_and_half_earns_nothing(name):
+def test_doing_nothing_earns_nothing_and_most_earns_nothing(name):
     env = made(name, 7)
-    start, plan = env.snapshot(), env.task.reference["env"]["plan"]
+    start = env.snapshot()
     assert env.step(call("finish"))[1] == 0.0
     env.restore(start)
-    for _ in plan[:-1]:
-        env.step(env.oracle())
+    while "finish" not in (action := env.oracle()):
+        if (before := env.snapshot()).turn and "record_decision" in action:
+            almost = before
+        env.step(action)
+    env.restore(almost)
     assert env.step(call("finish"))[1] == 0.0
 
 

@@ -5,6 +5,8 @@ import math
 import re
 from datetime import date, timedelta
 
+from tests.envs.tools.readers.desk_acts import ACTS
+
 TIMEOUT = "timeout: no answer came; the call may have been carried out or not"
 ARTICLE = re.compile(
     r"(?:Article (\w+)\. )?(Carry out|Refuse)(?: with an amount of at most (\d+))? if (.*?)"
@@ -43,13 +45,13 @@ class Clerk:
             found += self.ask(tool, **arguments, page=page)["rows"]
         return found
 
-    def change(self, look, tool, /, **arguments):
+    def change(self, look, tool, /, before=None, **arguments):
         """A call that changes something, repeated until `look` shows something else or an answer comes."""
+        before = look() if before is None else before
         while True:
             if self.changes == self.burst:
                 self.ask("wait")
                 self.changes = 0
-            before = look()
             self.changes += 1
             try:
                 if self.ask(tool, **arguments) != TIMEOUT:
@@ -138,7 +140,9 @@ class Clerk:
             return sum(r["amount"] for r in mine if r["outcome"] == "done" and r["day"] >= first)
         if trait == "the person's number of failures":
             return sum(r["kind"] == case["kind"] and r["outcome"] != "done" for r in mine)
-        return self.acts.level(self, trait, case)
+        if "level" not in case:
+            case["level"] = self.acts.level(self, trait, case)
+        return case["level"]
 
     # The rules.
 
@@ -254,54 +258,11 @@ class Clerk:
 
     def record(self, case, outcome, article="none", fee=0, code="none"):
         entry = {"outcome": outcome, "article": article, "fee": fee, "code": code}
-        self.change(lambda: self.all("list_decisions"), "record_decision", case=case["id"], **entry)
 
+        def is_recorded():
+            return any(row["case"] == case["id"] for row in self.all("list_decisions"))
 
-class BankActs:
-    """Payments, transfers and more."""
-
-    def level(self, clerk, trait, case):
-        assert trait == "the balance of the account of the case"
-        return self.balance(clerk, case["account"])
-
-    def balance(self, clerk, account):
-        return {row["name"]: row["balance"] for row in clerk.all("list_accounts")}[account]
-
-    def is_possible(self, clerk, case):
-        moving = case["kind"] in ("payment", "transfer")
-        return not moving or self.balance(clerk, case["account"]) >= case["amount"]
-
-    def act(self, clerk, case):
-        account, amount, note = case["account"], case["amount"], f"case {case['id']}"
-        if case["kind"] == "payment":
-            look = lambda: clerk.all("list_payments", account=account)  # noqa: E731
-            clerk.change(
-                look, "pay", account=account, payee=case["payee"], amount=amount, note=note
-            )
-        elif case["kind"] == "transfer":
-            look = lambda: self.balance(clerk, account)  # noqa: E731
-            clerk.change(look, "transfer", source=account, target=case["target"], amount=amount)
-        elif case["kind"] == "limit":
-            (card,) = [c for c in clerk.all("list_cards") if c["account"] == account]
-            look = lambda: clerk.all("list_cards")  # noqa: E731
-            clerk.change(look, "set_card_limit", card=card["id"], limit=card["day_limit"] + amount)
-        elif case["kind"] == "collection":
-            look = lambda: clerk.all("list_requests")  # noqa: E731
-            clerk.change(look, "request_money", payee=case["payee"], amount=amount, note=note)
-        else:
-            look = lambda: clerk.all("list_standing_orders")  # noqa: E731
-            day = case["day_of_month"]
-            clerk.change(
-                look,
-                "create_standing_order",
-                account=account,
-                payee=case["payee"],
-                amount=amount,
-                day=day,
-            )
-
-
-ACTS = {"bank": BankActs()}
+        self.change(is_recorded, "record_decision", before=False, case=case["id"], **entry)
 
 
 def clerk(name, habit=None):
