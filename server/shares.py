@@ -7,7 +7,6 @@ there is only one caller, it may take all.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 
@@ -24,21 +23,23 @@ class Share:
         self.total = total
         self.taken = 0
         self._n_callers = n_callers
-        self._by_caller: Counter[str] = Counter()
+        self._by_caller: dict[str, int] = {}
 
     def has_room(self, caller: str, n: int = 1) -> bool:
         """Tell if `caller` may take `n` more now."""
-        own = self._by_caller[caller]
+        own = self._by_caller.get(caller, 0)
         return fits(own, self.taken, self.total, n, self._n_callers())
 
     def take(self, caller: str, n: int = 1) -> None:
         """Count `n` units as the caller's."""
         self.taken += n
-        self._by_caller[caller] += n
+        self._by_caller[caller] = self._by_caller.get(caller, 0) + n
 
     def give_back(self, caller: str, n: int = 1) -> None:
         """Return `n` units of the caller."""
         self.taken -= n
-        self._by_caller[caller] -= n
-        if not self._by_caller[caller]:
-            del self._by_caller[caller]
+        left = self._by_caller.get(caller, 0) - n
+        if left:
+            self._by_caller[caller] = left
+        else:
+            self._by_caller.pop(caller, None)

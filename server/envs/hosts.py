@@ -74,6 +74,9 @@ class Host:
         """Time at which the host reported each slow request, oldest first."""
         self._heard = 0.0
         self._out: list[Message] = []
+        self._is_alone = True
+        """True if the last frame held one message. An idle host then gets the next at once; where several
+        come together, all are sent as one."""
         self._loop = asyncio.get_running_loop()
         self._worker = Worker(
             *(self._loop, hosts.spawner, started),
@@ -97,8 +100,10 @@ class Host:
             self._heard = time.monotonic()
         self.pending[pending.number] = pending
         request = pending.write(pending.number, self)
-        if len(self.pending) == 1:  # an idle host begins at once, while others gather
+        is_first = len(self.pending) == 1
+        if is_first:
             self._set_deadline()
+        if is_first and self._is_alone:
             self._out.append(request)
             self._flush()
         else:
@@ -140,6 +145,7 @@ class Host:
     def _flush(self) -> None:
         out, self._out = self._out, []
         if out:
+            self._is_alone = len(out) == 1
             self._worker.send(encode(out))
 
     def _set_deadline(self) -> None:

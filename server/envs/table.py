@@ -12,7 +12,6 @@ import logging
 import secrets
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 import msgspec
@@ -40,15 +39,13 @@ _SHORT = 256
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-@dataclass(frozen=True, slots=True)
-class SessionStep:
+class SessionStep(msgspec.Struct, frozen=True):
     """A step of a session."""
 
     action: str | bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
+class Restart(msgspec.Struct, frozen=True):
     """A reset of a session."""
 
     seed: int | None

@@ -8,12 +8,15 @@ import select
 import signal
 import socket
 import time
+from types import SimpleNamespace
 
 import httpx2
 import pytest
 from websockets.sync.client import connect
 
+from verigym.server.envs import hosts
 from verigym.server.envs.host import work
+from verigym.server.envs.messages import Done, StepSession, decode_messages, encode
 from verigym.server.process import ServerProcess
 
 WAIT_S = 60
@@ -33,6 +36,47 @@ async def gone(pid):
 
 def plain(answer):
     return {**answer.json(), "session": ""}
+
+
+def test_what_comes_together_is_sent_as_one_and_what_comes_alone_at_once(monkeypatch):
+    sent = []
+
+    class Wire:
+        pid = 1
+        set_deadline = clear_deadline = staticmethod(lambda *_: None)
+
+        def __init__(self, *_, on_reply, **__):
+            self.on_reply = on_reply
+
+        def send(self, body):
+            sent.append([message.request for message in decode_messages(body)])
+
+    def write(number, host):
+        return StepSession(number, 1, "a")
+
+    async def main():
+        host = hosts.Host(SimpleNamespace(spawner=None, timeout_s=9.0), None, bytearray(8))
+
+        async def turn(*numbers):
+            for number in numbers:
+                host.send(hosts.Pending(number, write, lambda answer: None))
+            at_once = sent.copy()
+            await asyncio.sleep(0)
+            frames = sent.copy()
+            sent.clear()
+            host._worker.on_reply(encode([Done(number, b"{}") for number in numbers]))
+            return at_once, frames
+
+        return [await turn(*numbers) for numbers in ([1], [2, 3, 4], [5, 6, 7], [8], [9])]
+
+    monkeypatch.setattr(hosts, "Worker", Wire)
+    assert asyncio.run(main()) == [
+        ([[1]], [[1]]),
+        ([[2]], [[2], [3, 4]]),
+        ([], [[5, 6, 7]]),
+        ([], [[8]]),
+        ([[9]], [[9]]),
+    ]
 
 
 def test_sessions_survive_the_death_of_their_host(stage):
