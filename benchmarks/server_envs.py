@@ -7,11 +7,13 @@ speaks to it over as many WebSockets as there are clients, each of which sends i
 answer to the last has come (a few lines of frames by hand, the same for both). `openenv-core` is
 installed into a virtual environment of its own under a temporary folder unless `--openenv-python`
 names one that has it. OpenEnv's echo environment is asked by its tool `echo_message`, as its client
-does, and also as a plain environment without tools, which costs it less. At last OpenEnv's own client
-(`GenericEnvClient`, one at a time) steps both echo environments without tools. Prints steps a second (median,
-least and most), milliseconds a step, processor time of the server a step, failures, and the ratios;
-exits with 1 where a step failed or the ratio is below 10. `--precedence -10` has the scheduler put server and client
-before other sessions of the machine (root may, where the kernel has autogroups).
+does, and also as a plain environment without tools, which costs it less. A server that gives every
+message the same bytes (canned_server.py) shows how far a server without any work would get: the limit of the
+ratios. At last OpenEnv's own client (`GenericEnvClient`, one at a time) steps both echo environments without
+tools, and the canned one. Prints steps a second (median, least and most), milliseconds a step, processor time
+of the server a step, failures, and the ratios of rates and of processor time; exits with 1 where a step failed
+or the ratio to OpenEnv's tool is below 10. `--precedence -10` has the scheduler put server and client before
+other sessions of the machine (root may, where the kernel has autogroups).
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ CLIENTS = (1, 16, 64, 256)
 BAR = 10.0
 WARM_S = 0.5
 START_S = 60.0
-_OWN_URL = {"verigym": "/openenv/echo/echo-v0", "openenv plain": ""}
+_OWN_URL = {"verigym": "/openenv/echo/echo-v0", "openenv plain": "", "canned": ""}
 """Base URL of what OpenEnv's own client plays."""
 
 _OPENENV = '''
@@ -171,8 +173,13 @@ with GenericEnvClient(base_url=url).sync() as client:
         client.step({"message": "hello"})
         if before > began + warm:
             times.append(time.perf_counter() - before)
+    spent = time.process_time()
+    for _ in range(1000):
+        client.step({"message": "hello"})
+    spent = time.process_time() - spent
 times.sort()
 print(json.dumps({
+    "client_cpu_ms": round(spent, 4),
     "steps_per_s": round(len(times) / seconds, 1),
     "p50_ms": round(times[len(times) // 2] * 1e3, 3),
     "p99_ms": round(times[int(len(times) * 0.99)] * 1e3, 3),
@@ -205,7 +212,7 @@ class Client(Socket):
     def hear(self, body: bytes) -> None:
         if self.seq:
             # Not decoded: the client must not be what is measured.
-            good = _GOOD[self.kind] % self.seq in body
+            good = _GOOD[self.kind].replace(b"N", b"%d" % self.seq) in body
             self.tally.heard(time.perf_counter() - self.sent, good)
         elif self.kind in _ENVS:
             self.session = json.loads(body)["ok"]["sessions"][0]["session"].encode()
@@ -221,12 +228,14 @@ _STEP = {
     "openenv plain": b'{"type":"step","data":{"message":"hello N"}}',
     "openenv tool": b'{"type":"step","data":{"type":"call_tool","tool_name":"echo_message",'
     b'"arguments":{"message":"hello N"}}}',
+    "canned": b'{"type":"step","data":{"message":"hello N"}}',
 }
 _GOOD = {
-    "verigym": b'"observation":"hello %d"',
-    "verigym keydoor": b'"seq":%d,"observation"',
-    "openenv plain": b'"echoed_message":"hello %d"',
-    "openenv tool": b'"hello %d"',
+    "verigym": b'"observation":"hello N"',
+    "verigym keydoor": b'"seq":N,"observation"',
+    "openenv plain": b'"echoed_message":"hello N"',
+    "openenv tool": b'"hello N"',
+    "canned": b'"canned"',
 }
 
 
@@ -307,6 +316,9 @@ def serving(kind: str, folder: Path, openenv_python: str) -> Iterator[tuple[int,
             *("--verifiers", "none", "--envs", "echo,games/keydoor-v0", "--workers", "1"),
         ]
         env = {**os.environ, "PYTHONPATH": str(folder)}
+    elif kind == "canned":
+        command = [sys.executable, str(Path(__file__).with_name("canned_server.py")), str(port)]
+        env = dict(os.environ)
     else:
         command = [openenv_python, str(folder / "openenv_echo.py"), kind.split()[1], str(port)]
         env = dict(os.environ)
@@ -357,7 +369,7 @@ def main() -> int:
     parser.add_argument(
         "--kinds",
         nargs="*",
-        default=["verigym", "openenv tool", "openenv plain", "verigym keydoor"],
+        default=["verigym", "openenv tool", "openenv plain", "verigym keydoor", "canned"],
     )
     parser.add_argument("--openenv-python", help="an interpreter with openenv-core")
     parser.add_argument("--out", type=Path)
@@ -415,14 +427,17 @@ def main() -> int:
 
 
 def of_own_client(runs: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """Medians of OpenEnv's own client, and our rate divided by that of OpenEnv's server."""
+    """Medians of OpenEnv's own client, and our rate divided by that of OpenEnv's server.
+
+    `limit` is the ratio that a server would reach which answers at once.
+    """
     medians: dict[str, Any] = {
         kind: {name: statistics.median(run[name] for run in each) for name in each[0]}
         for kind, each in runs.items()
     }
     if len(medians) == len(_OWN_URL):
-        ours, theirs = (medians[kind]["steps_per_s"] for kind in _OWN_URL)
-        medians["ratio"] = round(ours / theirs, 2)
+        ours, theirs, canned = (medians[kind]["steps_per_s"] for kind in _OWN_URL)
+        medians.update(ratio=round(ours / theirs, 2), limit=round(canned / theirs, 2))
     return medians
 
 
@@ -445,17 +460,11 @@ def summary(
                 "failed": sum(run["failed"] for run in each),
             }
     ours = kinds.get("verigym", {})
-    # None where the other got no step done at all.
-    ratios: dict[str, dict[str, float | None]] = {
-        other: {
-            clients: round(ours[clients]["steps_per_s"] / each["steps_per_s"], 1)
-            if each["steps_per_s"]
-            else None
-            for clients, each in by_clients.items()
-        }
-        for other, by_clients in kinds.items()
-        if other.startswith("openenv") and ours
-    }
+    others = {kind: each for kind, each in kinds.items() if kind.startswith("openenv") and ours}
+    ratios, limits = (
+        {other: quotients(over, each, "steps_per_s") for other, each in others.items()}
+        for over in (ours, kinds.get("canned", {}))
+    )
     failed = sum(each["failed"] for kind in ("verigym",) for each in kinds.get(kind, {}).values())
     return {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
@@ -463,8 +472,21 @@ def summary(
         "repeats": given.repeats,
         "kinds": kinds,
         "ratios": ratios,
+        "ratios_of_a_canned_server": limits,
+        "ratios_of_server_cpu": {
+            other: quotients(each, ours, "server_cpu_ms") for other, each in others.items()
+        },
         "ok": not failed
         and all(ratio is None or ratio >= BAR for ratio in ratios.get("openenv tool", {}).values()),
+    }
+
+
+def quotients(over: dict[str, Any], under: dict[str, Any], name: str) -> dict[str, float | None]:
+    """`name` of the one by that of the other, by clients; None where the other got no step done at all."""
+    return {
+        clients: round(over[clients][name] / each[name], 2) if each[name] else None
+        for clients, each in under.items()
+        if clients in over
     }
 
 
