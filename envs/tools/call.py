@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from typing_extensions import override
 
@@ -13,6 +14,15 @@ from verigym.canonical import JSON
 from verigym.env import Transition
 from verigym.envs.tools.abilities import ABILITIES, Ability, define
 from verigym.envs.tools.calls import as_text, submission_of
+from verigym.envs.tools.dispatch import (
+    TOOLS,
+    Dispatcher,
+    Freight,
+    draw_freight,
+    is_sound,
+    steps_of,
+    words_of,
+)
 from verigym.envs.tools.draws import Draws
 from verigym.question import Ask, Question, QuestionState
 from verigym.task import Task
@@ -49,18 +59,29 @@ LEVELS = {
     4: (2, 2, 2, 4),
     5: (3, 3, 3, 5),
     6: (3, 5, 3, 7),
-    7: (6, 7, 5, 6),
-    8: (8, 9, 7, 4),
-    9: (10, 11, 9, 2),
-    10: (13, 13, 13, 0),
 }
 """Requests (least, most), siblings of functions that are wanted, further functions."""
+
+
+FREIGHT = {7: (7, 2), 8: (12, 3), 9: (20, 4), 10: (30, 6)}
+"""Consignments, and articles of each rank, by level."""
+_DISPATCH = """\
+{steps}
+
+Write each call as <tool_call>{{"name": "FUNCTION", "arguments": {{"PARAMETER": "value"}}}}</tool_call>, or reply \
+with one OpenAI message that has tool_calls. You have one reply.
+
+{tables}
+
+Functions:
+{tools}"""
 
 
 class FunctionCall(Question):
     """Pick functions and arguments; judged by `tools/call`, calls in any order, none more and none less.
 
-    From level 6 on times and dates are worded, and now and then a request lacks what its function requires.
+    At level 6 times and dates are worded, and now and then a request lacks what its function requires. From level 7
+    on, consignments are to be dispatched by rules: which calls there are, and with what, has to be worked out.
     """
 
     id: ClassVar[str] = "verigym/tools/call-v0"
@@ -72,6 +93,8 @@ class FunctionCall(Question):
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
         draws = Draws(rng)
+        if level in FREIGHT:
+            return _freight(draws, *FREIGHT[level])
         least, most, siblings, further = LEVELS[level]
         hard = level >= 6
         n = draws.between(least, most)
@@ -113,8 +136,12 @@ class FunctionCall(Question):
     @override
     def work(self, state: QuestionState) -> int:
         """Compare each request with every function, for some sound alike, and look in it for each parameter of
-        the function that fits."""
+        the function that fits; in freight, the entries looked up, the conditions compared and the steps calculated."""
         reference: Any = state.task.reference
+        if "env" in reference:
+            dispatcher = Dispatcher(msgspec.convert(reference["env"], Freight))
+            dispatcher.calls()
+            return dispatcher.operations
         operations = 0
         for one in reference["expected"]:
             asked_back = one["name"] == _ASK_USER["function"]["name"]
@@ -146,6 +173,27 @@ class FunctionCall(Question):
         """`info` also has `tools`, as `tools()` gives them."""
         observation, info = super().reset(seed=seed, options=options)
         return observation, {**info, "tools": self.tools()}
+
+
+def _freight(draws: Draws, count: int, articles: int) -> Ask:
+    freight = draw_freight(draws, count, articles)
+    while not is_sound(freight):
+        freight = draw_freight(draws, count, articles)
+    calls = Dispatcher(freight).calls()
+    expected: list[JSON] = [{"name": c.name, "arguments": c.arguments} for c in calls]
+    prompt = _DISPATCH.format(
+        steps=steps_of(freight),
+        tables=words_of(freight),
+        tools="\n".join(json.dumps(tool["function"]) for tool in TOOLS),
+    )
+    plain = msgspec.to_builtins(freight)
+    return Ask(
+        prompt=prompt,
+        answer="",
+        steps=20 * count,
+        reference={"tools": list(TOOLS), "expected": expected, "order": "bag", "env": plain},
+        essence=[plain["consignments"], plain["articles"]],
+    )
 
 
 def _asked(draws: Draws, ability: Ability, worded: bool, may_lack: bool) -> tuple[str, ReadCall]:

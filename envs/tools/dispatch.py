@@ -1,0 +1,385 @@
+"""`Freight`: consignments to be dispatched by rules and tables in one reply, with every call that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from verigym.canonical import JSON
+from verigym.envs.tools.abilities import define
+from verigym.envs.tools.cases.rulebook import (
+    RANKS,
+    Article,
+    RuleCondition,
+    RuleDraws,
+    Tariff,
+    Trait,
+    decide,
+)
+from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.people import DAYS
+from verigym.verifiers.tools.read_calls import ReadCall
+
+GRAMS = {"kg": 1000, "lb": 454, "oz": 28}
+"""Grams of a unit of weight, as the prompt gives them."""
+_CITIES = ("Arlen", "Brixo", "Corvan", "Delmar", "Estel", "Farrow")
+_CLIENTS = ("Alder Ltd", "Birch Ltd", "Cedar Ltd", "Elm Ltd", "Fir Ltd", "Larch Ltd", "Oak Ltd")
+_CURRENCIES = ("EUR", "GBP", "JPY", "USD")
+_GOODS = ("books", "glass", "seeds", "tiles", "wool")
+_TIERS = ("basic", "plus", "prime")
+_OFFSETS = (-480, -300, -210, 60, 120, 210, 330, 345, 540)
+TRAITS = (
+    Trait("weight", "the weight", (), 5, 90),
+    Trait("value", "the value", (), 100, 1500),
+    Trait("goods", "the kind of goods", _GOODS),
+    Trait("tier", "the client's tier", _TIERS),
+    Trait("currency", "the client's currency", _CURRENCIES),
+    Trait("earlier", "the number of earlier bookings of the client", fixed=(0, 0, 1, 1)),
+    Trait("sum", "the total weight of earlier bookings of the client", fixed=(20, 50, 80, 110)),
+    Trait("hour", "the hour of the ready time", fixed=(7, 11, 15, 19)),
+)
+
+
+@dataclass(frozen=True)
+class FreightClient:
+    """A client of the dispatcher."""
+
+    name: str
+    tier: str
+    currency: str
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way between two cities; a truck takes `capacity` kilograms."""
+
+    origin: str
+    destination: str
+    minutes: int
+    capacity: int
+
+
+@dataclass(frozen=True)
+class Consignment:
+    """Goods to be sent; `ready` is local time at the origin."""
+
+    number: int
+    client: str
+    route: int
+    goods: str
+    amount: int
+    unit: str
+    value: int
+    ready: str
+
+
+@dataclass(frozen=True)
+class Freight:
+    """A task: tables, rules and consignments."""
+
+    clients: tuple[FreightClient, ...]
+    offsets: dict[str, int]
+    """Minutes of each city ahead of UTC."""
+    rates: dict[str, int]
+    """Hundredths of each currency for a euro."""
+    handling: dict[str, int]
+    """Minutes by kind of goods."""
+    routes: tuple[Route, ...]
+    articles: tuple[Article, ...]
+    tariff: Tariff
+    express: RuleCondition
+    insured: int
+    """Value above which goods are insured."""
+    consignments: tuple[Consignment, ...]
+
+
+def draw_freight(draws: Draws, count: int, articles: int) -> Freight:
+    """Draw a task of `count` consignments and `articles` of each rank."""
+    rules = RuleDraws(draws, TRAITS)
+    cities = draws.some(_CITIES, 4)
+    ways = [(a, b) for a in cities for b in cities if a != b]
+    routes = tuple(
+        Route(a, b, 5 * draws.between(20, 260), draws.between(9, 16) * 10)
+        for a, b in draws.some(ways, 2 + count // 6)
+    )
+    clients = tuple(
+        FreightClient(name, draws.pick(_TIERS), draws.pick(_CURRENCIES))
+        for name in sorted(draws.some(_CLIENTS, 3 + count // 5))
+    )
+    numbers = range(1, articles + 1)
+    return Freight(
+        clients=clients,
+        offsets=dict(zip(cities, draws.some(_OFFSETS, len(cities)), strict=True)),
+        rates={"EUR": 100, "GBP": draws.between(82, 91), "JPY": draws.between(15_500, 16_900)}
+        | {"USD": draws.between(104, 119)},
+        handling={goods: 5 * draws.between(3, 30) for goods in _GOODS},
+        routes=routes,
+        # Nothing is cut here: a consignment goes whole or not at all.
+        articles=tuple(
+            replace(rules.article(f"{rank}{n}"), most=None) for rank in RANKS for n in numbers
+        ),
+        tariff=_prices(draws),
+        express=rules.condition(draws.pick(TRAITS), narrow=True),
+        insured=draws.between(5, 11) * 100,
+        consignments=tuple(_consignment(draws, n, clients, routes) for n in range(1, count + 1)),
+    )
+
+
+def _prices(draws: Draws) -> Tariff:
+    first, second = draws.some(range(35, 190), 2)
+    base, bound, most = draws.between(8, 35), draws.between(20, 55), draws.between(70, 120)
+    tariff = RuleDraws(draws, (*TRAITS[1:3], TRAITS[-1])).tariff()
+    return replace(tariff, base=base, percent=first, bound=bound, upper=second, most=most)
+
+
+def _consignment(
+    draws: Draws, number: int, clients: Sequence[FreightClient], routes: Sequence[Route]
+) -> Consignment:
+    unit = draws.pick(tuple(GRAMS))
+    grams = int(TRAITS[0].draw(draws)) * 1000 - draws.between(0, 900)
+    return Consignment(
+        number=number,
+        client=draws.pick(clients).name,
+        route=draws.below(len(routes)),
+        goods=draws.pick(_GOODS),
+        amount=max(1, grams // GRAMS[unit]),
+        unit=unit,
+        value=int(TRAITS[1].draw(draws)),
+        ready=f"{draws.pick(DAYS)}T{draws.between(5, 22):02d}:{draws.below(60):02d}",
+    )
+
+
+class Dispatcher:
+    """Works a task out, step by step, and counts the operations."""
+
+    def __init__(self, freight: Freight) -> None:
+        self.freight = freight
+        self.operations = 0
+        self.weights: dict[str, list[int]] = {client.name: [] for client in freight.clients}
+        self.prices: dict[str, list[int]] = {client.name: [] for client in freight.clients}
+        self.trucks = {n: [1, 0] for n in range(len(freight.routes))}
+
+    def calls(self) -> list[ReadCall]:
+        """Return all calls."""
+        calls = [self._dispatch(one) for one in self.freight.consignments]
+        for client in self.freight.clients:
+            self.operations += 1
+            prices = self.prices[client.name]
+            if len(prices) > 1:
+                total = 0
+                for price in prices:
+                    self.operations += 1
+                    total += price
+                bill: dict[str, JSON] = {"client": client.name, "total": total}
+                calls.append(ReadCall("send_invoice", bill))
+        return calls
+
+    def _client(self, name: str) -> FreightClient:
+        for client in self.freight.clients:
+            self.operations += 1
+            if client.name == name:
+                return client
+        raise LookupError(name)
+
+    def _look_up(self, table: Mapping[str, int], name: str) -> int:
+        for key, value in table.items():
+            self.operations += 1
+            if key == name:
+                return value
+        raise LookupError(name)
+
+    def _dispatch(self, one: Consignment) -> ReadCall:
+        grams = one.amount * self._look_up(GRAMS, one.unit)
+        weight = -(-grams // 1000)
+        self.operations += 1
+        client = self._client(one.client)
+        facts = self._facts(one, client, weight)
+        article, compared = decide(self.freight.articles, facts)
+        for _ in range(compared):
+            self.operations += 1
+        if article is not None and not article.allows:
+            return ReadCall("reject", {"consignment": one.number, "article": article.number})
+        fee = self.freight.tariff.fee(weight, facts)
+        price = -(-fee * self._look_up(self.freight.rates, client.currency) // 100)
+        for _ in ("two parts", "their sum", "half", "limit", "currency"):
+            self.operations += 1
+        self.weights[one.client].append(weight)
+        self.prices[one.client].append(price)
+        arguments: dict[str, JSON] = {
+            "consignment": one.number,
+            "truck": self._truck(one.route, weight),
+            "grams": grams,
+            **self._times(one),
+            "price": price,
+        }
+        if self.freight.express.holds(facts):
+            arguments["service"] = "express"
+        if one.value > self.freight.insured:
+            arguments["cover"] = -(-one.value // 100) * 100
+        self.operations += 1
+        return ReadCall("book", arguments)
+
+    def _facts(self, one: Consignment, client: FreightClient, weight: int) -> dict[str, str | int]:
+        total = 0
+        for earlier in self.weights[client.name]:
+            self.operations += 1
+            total += earlier
+        return {
+            "weight": weight,
+            "value": one.value,
+            "goods": one.goods,
+            "tier": client.tier,
+            "currency": client.currency,
+            "earlier": len(self.weights[client.name]),
+            "sum": total,
+            "hour": int(one.ready[11:13]),
+        }
+
+    def _truck(self, route: int, weight: int) -> int:
+        number, load = self.trucks[route]
+        self.operations += 1
+        if load + weight > self.freight.routes[route].capacity:
+            number, load = number + 1, 0
+        self.trucks[route] = [number, load + weight]
+        return number
+
+    def _times(self, one: Consignment) -> dict[str, JSON]:
+        """Return the departure, in UTC, and the arrival, local."""
+        route, offsets = self.freight.routes[one.route], self.freight.offsets
+        behind = self._look_up(offsets, route.origin)
+        ready = datetime.fromisoformat(one.ready) - timedelta(minutes=behind)
+        self.operations += 1
+        leaves = ready + timedelta(minutes=self._look_up(self.freight.handling, one.goods))
+        self.operations += 1
+        leaves += timedelta(minutes=-leaves.minute % 15)
+        self.operations += 1
+        ahead = self._look_up(offsets, route.destination)
+        there = leaves + timedelta(minutes=route.minutes + ahead)
+        self.operations += 1
+        minute = "%Y-%m-%dT%H:%M"
+        return {"departs": leaves.strftime(minute), "arrives": there.strftime(minute)}
+
+
+def is_sound(freight: Freight) -> bool:
+    """Return True if something is booked and something rejected, and who ignores exceptions or fills one truck for
+    ever goes wrong."""
+    calls = Dispatcher(freight).calls()
+    if not {"book", "reject"} <= {call.name for call in calls}:
+        return False
+    bare = tuple(replace(one, unless=None, but=None) for one in freight.articles)
+    wide = tuple(replace(one, capacity=10**6) for one in freight.routes)
+    others = (replace(freight, articles=bare), replace(freight, routes=wide))
+    return all(Dispatcher(other).calls() != calls for other in others)
+
+
+def _ahead(minutes: int) -> str:
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
+
+
+def words_of(freight: Freight) -> str:
+    """Return the tables, rules and consignments in words."""
+    lines = ["Clients:"]
+    lines += [f"- {c.name}: tier {c.tier}, currency {c.currency}" for c in freight.clients]
+    lines.append("Local time of the cities, ahead of UTC:")
+    lines += [f"- {city}: {_ahead(minutes)}" for city, minutes in freight.offsets.items()]
+    lines.append("One euro is:")
+    lines += [f"- {rate / 100:.2f} {name}" for name, rate in freight.rates.items()]
+    lines.append("Handling:")
+    lines += [f"- {goods}: {minutes} minutes" for goods, minutes in freight.handling.items()]
+    lines.append("Routes:")
+    lines += [
+        f"- {r.origin} to {r.destination}: {r.minutes // 60} h {r.minutes % 60} min, {r.capacity} kg a truck"
+        for r in freight.routes
+    ]
+    for rank, title in RANKS.items():
+        lines.append(f"{title}:")
+        mine = [one for one in freight.articles if one.number.startswith(rank)]
+        lines += [f"- Article {one.number}. {one.body}" for one in mine]
+    lines.append(f"Prices:\n- {_price_words(freight.tariff)}")
+    lines.append("Consignments:")
+    lines += [_line(freight, one) for one in freight.consignments]
+    return "\n".join(lines)
+
+
+def _price_words(tariff: Tariff) -> str:
+    return (
+        f"The price of a booking, in euros, is {tariff.base} euros plus {tariff.percent} cents a kilogram for the first "
+        f"{tariff.bound} kilograms and {tariff.upper} cents for each further kilogram; the sum of both parts is rounded up to "
+        f"whole euros once. If {tariff.half.words}, the price, with its base, is halved, rounded up to whole euros. The "
+        f"price is at most {tariff.most} euros. If {tariff.free.words}, it is 0, whatever is said above."
+    )
+
+
+def _line(freight: Freight, one: Consignment) -> str:
+    route = freight.routes[one.route]
+    return (
+        f"- {one.number}: {one.client}, {one.amount} {one.unit} of {one.goods}, value {one.value} euros, "
+        f"{route.origin} to {route.destination}, ready at {one.ready.replace('T', ' ')}"
+    )
+
+
+def steps_of(freight: Freight) -> str:
+    """Return what is to be done, in words."""
+    return f"""\
+Dispatch the consignments below, in the order of their numbers, by function calls, all in one reply; the order of the calls \
+does not matter. For each consignment:
+1. Its grams: 1 kg is 1000 g, 1 lb is 454 g, 1 oz is 28 g. In all rules and prices, its weight is the number of \
+kilograms, rounded up to a whole number.
+2. The articles decide. The Law goes before the House rules, and these go before the Wishes of the owner; within each \
+the articles follow in the order in which they stand. The first article that applies decides, whatever later ones say; \
+if none applies, the consignment is carried out. An article does not apply where its exception holds. Earlier bookings of a client \
+are its consignments with a lower number that are carried out. The hour of the ready time is that of the local time \
+at the origin, without its minutes.
+3. If an article refuses it, call reject with the number of that article.
+4. If it is carried out, call book:
+- truck: the trucks of a route are numbered from 1 and filled one after the other in the order of the bookings. A \
+booking that does not fit into the current truck, by weight, begins the next one; an earlier truck takes nothing more.
+- departs: the ready time, which is local at the origin, plus the handling of its goods, in UTC, rounded up to the next \
+full quarter of an hour, like 2026-03-02T18:15. A full quarter stays as it is.
+- arrives: departs plus the time of the route, as local time at the destination, in the same form.
+- price: the price in euros, in the currency of the client, rounded up to a whole number.
+- service: express if {freight.express.words}; otherwise leave it out.
+- cover: if the value is above {freight.insured} euros, the value rounded up to a full hundred euros; otherwise leave \
+it out.
+Then, for each client with two or more bookings, call send_invoice with the total of their prices."""
+
+
+_WHOLE: dict[str, JSON] = {"type": "integer"}
+_TEXT: dict[str, JSON] = {"type": "string"}
+TOOLS = (
+    define(
+        "book",
+        "Book a consignment on a truck.",
+        {
+            "consignment": {**_WHOLE, "description": "Its number."},
+            "truck": {**_WHOLE, "description": "Number of the truck of its route."},
+            "grams": {**_WHOLE, "description": "Weight in grams."},
+            "departs": {**_TEXT, "description": "UTC."},
+            "arrives": {**_TEXT, "description": "Local time at the destination."},
+            "price": {**_WHOLE, "description": "In the currency of the client."},
+            "service": {**_TEXT, "enum": ["express", "standard"], "default": "standard"},
+            "cover": {**_WHOLE, "description": "Insured euros."},
+        },
+        ("consignment", "truck", "grams", "departs", "arrives", "price"),
+    ),
+    define(
+        "reject",
+        "Reject a consignment.",
+        {
+            "consignment": {**_WHOLE, "description": "Its number."},
+            "article": {**_TEXT, "description": "Number of the article, such as H2."},
+        },
+        ("consignment", "article"),
+    ),
+    define(
+        "send_invoice",
+        "Send a client an invoice.",
+        {
+            "client": {**_TEXT, "description": "Its name."},
+            "total": {**_WHOLE, "description": "In the currency of the client."},
+        },
+        ("client", "total"),
+    ),
+)
+"""Functions of the dispatcher."""
