@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.contest import factors
 from verigym.envs.math.contest import roots as contest_roots
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
@@ -34,7 +35,7 @@ class Equations(Worked):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = contest_roots.KINDS
+    contest_kinds: ClassVar[tuple[Kind, ...]] = contest_roots.KINDS + factors.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.math.contest import determinants, eigenvalues
-from verigym.envs.math.contest.exact import determinant, shown
+from verigym.envs.math.contest import determinants, eigenvalues, ranks
+from verigym.envs.math.contest.eigenvalues import characteristic, multiply
+from verigym.envs.math.contest.exact import determinant, product, shown
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.elimination import eliminate, substitute
 from verigym.envs.math.paper import Paper
@@ -45,7 +46,7 @@ class Matrices(Worked):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = determinants.KINDS + eigenvalues.KINDS
+    contest_kinds: ClassVar[tuple[Kind, ...]] = determinants.KINDS + eigenvalues.KINDS + ranks.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:
@@ -138,19 +139,7 @@ def _find_determinant(paper: Paper, rows: Rows) -> str:
 
 
 def _find_product(paper: Paper, a: Rows, b: Rows) -> str:
-    return shown(_multiply(paper, a, b))
-
-
-def _multiply(paper: Paper, a: Rows, b: Rows) -> Rows:
-    found: Rows = []
-    for line in a:
-        found.append([])
-        for column in zip(*b, strict=True):
-            total = 0
-            for x, y in zip(line, column, strict=True):
-                total = paper.add(total, paper.multiply(x, y))
-            found[-1].append(total)
-    return found
+    return shown(multiply(paper, a, b))
 
 
 def _find_inverse(paper: Paper, rows: Rows) -> str:
@@ -166,19 +155,7 @@ def _find_rank(paper: Paper, rows: Rows) -> str:
 
 
 def _find_eigenvalues(paper: Paper, rows: Rows) -> str:
-    """Find the characteristic polynomial by the method of Faddeev and LeVerrier, and its roots."""
-    n = len(rows)
-    p, power = [1], [list(row) for row in rows]
-    for k in range(1, n + 1):
-        trace = 0
-        for i in range(n):
-            trace = paper.add(trace, power[i][i])
-        p.append(-paper.divide_exactly(trace, k))
-        if k < n:
-            for i in range(n):
-                power[i][i] = paper.add(power[i][i], p[-1])
-            power = _multiply(paper, rows, power)
-    roots = sorted(set(whole_roots(paper, p)))
+    roots = sorted(set(whole_roots(paper, characteristic(paper, rows))))
     return f"{{{', '.join(map(str, roots))}}}"
 
 
@@ -194,14 +171,6 @@ SOLVERS: dict[str, Callable[..., str]] = {
 def _random(rng: np.random.Generator, n: int, largest: int) -> Rows:
     rows: Rows = rng.integers(-largest, largest, (n, n), endpoint=True).tolist()
     return rows
-
-
-def product(a: Rows, b: Rows) -> Rows:
-    """Return the matrix product."""
-    return [
-        [sum(x * row[j] for x, row in zip(line, b, strict=True)) for j in range(len(b[0]))]
-        for line in a
-    ]
 
 
 def inverse(rows: Rows) -> list[list[Fraction]]:

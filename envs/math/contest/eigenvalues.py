@@ -7,19 +7,15 @@ from fractions import Fraction
 import numpy as np
 
 from verigym.envs.math.contest.determinants import Rows, draw_rows, read_rows
-from verigym.envs.math.contest.exact import advance, determinant, shown, solve
+from verigym.envs.math.contest.exact import advance, determinant, product, shown, solve
 from verigym.envs.math.contest.kind import Kind, Problem, among
 from verigym.envs.math.contest.recurrences import power_of_x
 from verigym.envs.math.elimination import eliminate
 from verigym.envs.math.paper import Paper
 
 
-def _product(a: Rows, b: Rows) -> Rows:
-    columns = list(zip(*b, strict=True))
-    return [[sum(map(int.__mul__, row, column)) for column in columns] for row in a]
-
-
-def _multiply(paper: Paper, a: Rows, b: Rows) -> Rows:
+def multiply(paper: Paper, a: Rows, b: Rows) -> Rows:
+    """Return the matrix product on paper; products with 0 are free."""
     found: Rows = []
     for row in a:
         found.append([])
@@ -43,7 +39,7 @@ def characteristic(paper: Paper, rows: Rows) -> list[int]:
         if k < n:
             for i in range(n):
                 power[i][i] = paper.add(power[i][i], p[-1])
-            power = _multiply(paper, rows, power)
+            power = multiply(paper, rows, power)
     return p
 
 
@@ -53,7 +49,7 @@ def eigenvalue_powers(rng: np.random.Generator, level: int) -> Problem:
     rows = draw_rows(rng, n, largest)
     power = rows
     for _ in range(exponent - 1):
-        power = _product(power, rows)
+        power = product(power, rows)
     text = (
         f"Let A = {shown(rows)}, written row by row. What is the sum of the powers with exponent {exponent} of all "
         f"{n} complex eigenvalues of A, each counted as often as its multiplicity?"
@@ -156,7 +152,7 @@ def _solve_sums_of_eigenvalues(paper: Paper, numbers: list[int], text: str) -> i
     minus = [[-v for v in row] for row in b]
     grid = [[0] * m for _ in range(m)]
     for c in characteristic(paper, a):
-        grid = _multiply(paper, grid, minus)
+        grid = multiply(paper, grid, minus)
         for i in range(m):
             grid[i][i] = paper.add(grid[i][i], c)
     rank, sign = eliminate(paper, grid, m)
@@ -189,7 +185,7 @@ def _solve_power_entry(paper: Paper, numbers: list[int], text: str) -> int:
     total = 0
     for c in power_of_x(paper, exponent, factors, m):
         total = paper.add(total, paper.multiply(c, row[j - 1]))
-        row = _multiply(paper, [row], rows)[0]
+        row = multiply(paper, [row], rows)[0]
     return paper.divide(total, m)[1]
 
 

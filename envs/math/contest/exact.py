@@ -63,6 +63,12 @@ def determinant(rows: list[list[int]]) -> int:
     return sign * grid[-1][-1]
 
 
+def product(a: list[list[int]], b: list[list[int]]) -> list[list[int]]:
+    """Return the matrix product."""
+    columns = list(zip(*b, strict=True))
+    return [[sum(map(int.__mul__, row, column)) for column in columns] for row in a]
+
+
 def shown(rows: list[list[int]]) -> str:
     """Return a matrix as text: `[[1, 2], [3, 4]]`."""
     return "[" + ", ".join(f"[{', '.join(map(str, row))}]" for row in rows) + "]"

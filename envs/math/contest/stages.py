@@ -163,6 +163,44 @@ def _work_machines(paper: Paper, x: int, a: int, b: int, c: int, d: int) -> int:
     return whole + bool(rest)
 
 
+def _circle(x: int, step: int) -> int:
+    left, at = list(range(1, x + 1)), 0
+    while len(left) > 1:
+        at = (at + step - 1) % len(left)
+        left.pop(at)
+    return left[0]
+
+
+def _work_circle(paper: Paper, x: int, step: int) -> int:
+    """Go from the circle of one child up: with each child more, the last place moves on by a step."""
+    place = 0
+    for count in range(2, x + 1):
+        place = paper.divide(paper.add(place, step), count)[1]
+    return place + 1
+
+
+def _stairs(x: int, *strides: int) -> int:
+    ways = [1] + [0] * x
+    for height in range(1, x + 1):
+        ways[height] = sum(ways[height - stride] for stride in strides if stride <= height)
+    return ways[x]
+
+
+def _work_stairs(paper: Paper, x: int, *strides: int) -> int:
+    ways = [1]
+    for height in range(1, x + 1):
+        total = 0
+        for stride in strides:
+            if stride <= height:
+                total = paper.add(total, ways[height - stride])
+        ways.append(total)
+    return ways[x]
+
+
+def _draw_stairs(rng: np.random.Generator, level: int) -> list[int]:
+    return sorted(int(stride) + 1 for stride in rng.permutation(6)[:3])
+
+
 STAGES = (
     NumberStory(
         "ants",
@@ -262,6 +300,26 @@ STAGES = (
         _work_machines,
         2000,
         10**8,
+    ),
+    NumberStory(
+        "circle",
+        "{x} children stand in a circle and are numbered from 1 on. They count from 1 to {} again and again, beginning with "
+        "child 1, and each child who says {} leaves the circle at once. Which number has the child who is left at the end?",
+        lambda rng, level: [among(rng, 3, level)] * 2,
+        lambda x, step, _: _circle(x, step),
+        lambda paper, x, step, _: _work_circle(paper, x, step),
+        60,
+        300,
+    ),
+    NumberStory(
+        "stairs",
+        "A staircase has {x} steps. Kim climbs it and takes {}, {} or {} steps at a time, in any order. In how many ways can "
+        "Kim reach the top exactly?",
+        _draw_stairs,
+        _stairs,
+        _work_stairs,
+        30,
+        60,
     ),
 )
 KINDS = tuple(Kind(stage.problem, stage.solve, title=stage.name) for stage in STAGES)

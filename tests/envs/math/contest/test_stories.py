@@ -1,5 +1,6 @@
 """Contest word problems: each story told step by step, and the marbles handed on in both directions."""
 
+import functools
 import itertools
 import re
 
@@ -44,6 +45,17 @@ def tell(text, x):
             sides = [min(sides), max(sides) - min(sides)]
             count += 1
         return count
+    if "circle" in text:
+        left = list(range(1, x + 1))
+        while len(left) > 1:
+            turn = (n[2] - 1) % len(left)
+            left = left[turn + 1 :] + left[:turn]
+        return left[0]
+    if "staircase" in text:
+        climb = functools.cache(
+            lambda left: sum(map(climb, (left - k for k in n))) if left > 0 else not left
+        )
+        return climb(x)
     if "club" in text:
         return sum(1 for _ in itertools.combinations(range(x - 1), 2)) * x
     minutes = x / (n[0] / n[1] + n[2] / n[3])
