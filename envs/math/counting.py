@@ -15,6 +15,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.math.contest.arrangements import KINDS as ARRANGEMENTS
 from verigym.envs.math.contest.chances import KINDS as CHANCES
+from verigym.envs.math.contest.grids import KINDS as GRIDS
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.contest.paths import KINDS as PATHS
 from verigym.envs.math.paper import Paper
@@ -41,13 +42,13 @@ Count = tuple[str, list[JSON], int | Fraction]
 
 class Counting(Worked):
     """Arrangements, selections, paths, distributions, and chances with dice, cards and urns; from level 7 on
-    contest questions on symmetry, barriers, forbidden words and random processes that stop."""
+    contest questions on symmetry, barriers, forbidden words, best ways and random processes that stop."""
 
     id: ClassVar[str] = "verigym/math/counting-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = ARRANGEMENTS + PATHS + CHANCES
+    contest_kinds: ClassVar[tuple[Kind, ...]] = ARRANGEMENTS + PATHS + GRIDS + CHANCES
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

@@ -29,7 +29,7 @@ LEVELS = {
 
 class Equations(Worked):
     """The real solutions of an equation in x, of degree 1 to 3, all whole numbers; from level 7 on contest questions
-    on functions of all complex roots, on remainders of high powers, and on the least value of a form."""
+    on functions of all complex roots, factorisations, remainders of high powers, and the least value of a form."""
 
     id: ClassVar[str] = "verigym/math/equations-v0"
     verifier_id: ClassVar[str] = "math/answer"

@@ -196,8 +196,8 @@ def _solve_permutations_of_order(paper: Paper, numbers: list[int], text: str) ->
 def torus(rng: np.random.Generator, level: int) -> Problem:
     """Colourings of a grid whose edges are joined, up to shifts in both directions (Burnside)."""
     rows, columns = sorted({7: (3, 3), 8: (3, 5), 9: (5, 6), 10: (6, 8)}[level])
-    rows, columns = rows + among(rng, 0, 3), columns + among(rng, 0, 4)
-    colours = among(rng, 3, {7: 12, 8: 10, 9: 8, 10: 6}[level])
+    rows, columns = rows + among(rng, 0, 5), columns + among(rng, 0, 7)
+    colours = among(rng, 3, 14)
     total = 0
     for i in range(rows):
         for j in range(columns):

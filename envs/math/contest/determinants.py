@@ -11,6 +11,7 @@ import numpy as np
 
 from verigym.envs.math.contest.exact import determinant, shown, solve
 from verigym.envs.math.contest.kind import Kind, Problem, among, listed
+from verigym.envs.math.contest.primes import PRIMES
 from verigym.envs.math.elimination import eliminate
 from verigym.envs.math.paper import Paper
 
@@ -164,7 +165,7 @@ def matrices_of_rank(rng: np.random.Generator, level: int) -> Problem:
     least = {7: 3, 8: 4, 9: 5, 10: 6}[level]
     m, n = least + among(rng, 0, 2), least + among(rng, 0, 3)
     rank = among(rng, least - 1 - (level > 8), least)
-    q = (2, 3, 5, 7, 11)[among(rng, 0, 4)]
+    q = PRIMES[among(rng, 0, 12)]
     counts = [1]
     for _ in range(n):
         # A new column lies in the span of those before, or makes the rank larger.

@@ -162,7 +162,7 @@ def _solve_sums_of_eigenvalues(paper: Paper, numbers: list[int], text: str) -> i
 
 def power_entry(rng: np.random.Generator, level: int) -> Problem:
     """An entry of a high power of a matrix, modulo a number."""
-    n, low, high = {7: (2, 20, 60), 8: (2, 500, 5000), 9: (3, 200, 900), 10: (3, 5000, 99_999)}[
+    n, low, high = {7: (2, 20, 60), 8: (2, 500, 5000), 9: (3, 200, 900), 10: (4, 5000, 99_999)}[
         level
     ]
     rows: Rows = rng.integers(0, 10, (n, n)).tolist()

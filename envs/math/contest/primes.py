@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 
 import numpy as np
 
-LARGEST = 6000
+LARGEST = 100_000
 
 
 def _sieve() -> list[int]:
@@ -24,7 +25,7 @@ PRIMES = _sieve()
 
 def draw_primes(rng: np.random.Generator, count: int, low: int, high: int) -> list[int]:
     """Return different primes from `low` to `high`, both included, in a random order."""
-    some = [p for p in PRIMES if low <= p <= high]
+    some = PRIMES[bisect.bisect_left(PRIMES, low) : bisect.bisect_right(PRIMES, high)]
     return [some[int(i)] for i in rng.permutation(len(some))[:count]]
 
 

@@ -135,7 +135,7 @@ def _solve_digits(paper: Paper, numbers: list[int], text: str) -> int:
 def exchange(rng: np.random.Generator, level: int) -> Problem:
     """The share of juice in a vessel after pouring to and fro."""
     rounds = {7: 2, 8: 4, 9: 6, 10: 10}[level] + among(rng, 0, 1)
-    a, b, c = among(rng, 6, 20), among(rng, 6, 20), among(rng, 2, 5)
+    a, b, c = among(rng, 6, 60), among(rng, 6, 60), among(rng, 2, 5)
     share, other = Fraction(0), Fraction(1)
     for _ in range(rounds):
         other = (b * other + c * share) / (b + c)

@@ -20,7 +20,7 @@ def far_term(rng: np.random.Generator, level: int) -> Problem:
         7: (2, 40, 99, (70, 99)),
         8: (2, 300, 2000, (100, 199)),
         9: (3, 200, 900, (100, 199)),
-        10: (3, 5000, 99_999, (300, 999)),
+        10: (4, 10**5, 10**6, (1000, 9999)),
     }[level]
     factors = [among(rng, 2, 6) * (1 if rng.integers(3) else -1) for _ in range(order)]
     firsts = [among(rng, 0, 9) for _ in range(order)]

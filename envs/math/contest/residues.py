@@ -41,9 +41,12 @@ def _solve_congruences(paper: Paper, numbers: list[int], text: str) -> int:
 
 def multiplicative_order(rng: np.random.Generator, level: int) -> Problem:
     """The least exponent for which two powers agree modulo a product of primes."""
-    count, low, high = {7: (1, 100, 400), 8: (2, 40, 150), 9: (2, 200, 700), 10: (3, 200, 999)}[
-        level
-    ]
+    count, low, high = {
+        7: (1, 100, 400),
+        8: (2, 40, 150),
+        9: (2, 1000, 9999),
+        10: (3, 10_000, 99_999),
+    }[level]
     primes = sorted(draw_primes(rng, count, low, high))
     a, b = draw_primes(rng, 2, 2, 37)
     product = " * ".join(map(str, primes))
@@ -68,7 +71,7 @@ def _solve_order(paper: Paper, numbers: list[int], text: str) -> int:
 
 def discrete_logarithm(rng: np.random.Generator, level: int) -> Problem:
     """The exponent of a power of a primitive root modulo a prime."""
-    low, high = {8: (150, 300), 9: (500, 1200), 10: (2500, 5900)}[level]
+    low, high = {8: (150, 300), 9: (1000, 4000), 10: (20_000, 99_999)}[level]
     p = draw_primes(rng, 1, low, high)[0]
     g = next(g for g in PRIMES if order_modulo(g, p) == p - 1)
     x = among(rng, p // 5, p - 2)
@@ -100,7 +103,7 @@ def _solve_logarithm(paper: Paper, numbers: list[int], text: str) -> int:
 def tower(rng: np.random.Generator, level: int) -> Problem:
     """The remainder of a tower of powers; the base shares factors with the modulus."""
     height = max(3, level - 5)
-    low, high = {7: (300, 999), 8: (900, 9999), 9: (9000, 99_999), 10: (10**5, 10**6)}[level]
+    low, high = {7: (300, 999), 8: (900, 9999), 9: (9000, 99_999), 10: (10**5, 10**7)}[level]
     n = 1
     while not low <= n <= high:
         n = n * PRIMES[int(rng.integers(12))] if n < low else 1
@@ -203,7 +206,7 @@ def _solve_quadric(paper: Paper, numbers: list[int], text: str) -> int:
 
 def square_root(rng: np.random.Generator, level: int) -> Problem:
     """The least square root modulo a product of primes of the form 4k + 3."""
-    count, low, high = {8: (2, 60, 200), 9: (3, 60, 250), 10: (4, 100, 600)}[level]
+    count, low, high = {8: (2, 60, 200), 9: (3, 60, 250), 10: (4, 1000, 9999)}[level]
     while True:
         primes = sorted(draw_primes(rng, count, low, high))
         if all(p % 4 == 3 for p in primes):

@@ -133,7 +133,7 @@ def power_remainder(rng: np.random.Generator, level: int) -> Problem:
         7: (2, 60, 150, 100),
         8: (3, 60, 150, 100),
         9: (3, 800, 3000, 200),
-        10: (4, 1000, 4000, 400),
+        10: (4, 10**5, 10**6, 1000),
     }[level]
     p = _draw(rng, degree, 4)
     exponent, m = among(rng, low, high), among(rng, m, 2 * m)

@@ -1,5 +1,6 @@
-"""Factorisations, limits, loci and ranks with a parameter, answered by sympy or by their definition."""
+"""Factorisations, limits, loci, ranks with a parameter and best ways, answered by sympy or by their definition."""
 
+import itertools
 import re
 from fractions import Fraction
 
@@ -8,7 +9,7 @@ import pytest
 import sympy
 from sympy.abc import t, x, y
 
-from verigym.envs.math.contest import factors, limits, loci, ranks
+from verigym.envs.math.contest import factors, grids, limits, loci, ranks
 from verigym.envs.math.contest import kind as contest
 
 
@@ -77,7 +78,27 @@ def test_ranks_with_a_parameter(level):
     for text, answer in asks(ranks.KINDS[0], level, 3):
         a, b = (sympy.Matrix(sympy.sympify(m)) for m in re.findall(r"\[\[.*?\]\]", text))
         roots = [n for n in range(-10, 11) if (a + n * b).rank() < a.rows]
-        degree = sympy.Poly((a + t * b).det(), t).degree() if level < 9 else None
-        if degree is not None:
-            assert len(sympy.roots((a + t * b).det(), t)) == len(roots)
+        if level < 9:
+            assert set(sympy.roots((a + t * b).det(), t)) == set(roots)
         assert answer == sum(n * n * (a + n * b).rank() for n in roots)
+
+
+@pytest.mark.parametrize("level", [7, 8])
+def test_best_way(level):
+    for text, answer in asks(grids.KINDS[0], level, 4):
+        rows, columns = map(int, re.match(r"A grid has (\d+) rows and (\d+) col", text).groups())
+        a, b, c, m = map(
+            int,
+            re.search(
+                r"(\d+) \* i \* i \+ (\d+) \* i \* j \+ (\d+) \* j \* j .* (\d+)\. A", text
+            ).groups(),
+        )
+        sums = []
+        for downs in itertools.combinations(range(rows + columns - 2), rows - 1):
+            i = j = 1
+            total = (a + b + c) % m
+            for move in range(rows + columns - 2):
+                i, j = (i + 1, j) if move in downs else (i, j + 1)
+                total += (a * i * i + b * i * j + c * j * j) % m
+            sums.append(total)
+        assert answer == max(sums)
