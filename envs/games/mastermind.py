@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,29 +21,36 @@ SIZES = {
     4: (4, 6, 10),
     5: (4, 9, 12),
     6: (5, 8, 12),
-    7: (6, 7, 13),
 }
+# From level 7 on: length, symbols, and guesses; marked guesses are given that leave one code.
+DEDUCED = {7: (7, 8, 3), 8: (7, 9, 2), 9: (8, 8, 1), 10: (8, 9, 1)}
 
 _PROMPT = """\
 Find a hidden code of {length} digits, each 1 to {symbols}; digits may repeat. You have {turns} guesses.
 After each guess you learn how many of its digits are right and in the right place, and how many more are in the \
 code, but in another place. Answer with one guess, such as {example}."""
+_PROMPT_DEDUCED = """\
+Find a hidden code of {length} digits, each 1 to {symbols}; digits may repeat. Some guesses have been made already and are \
+shown with their marks: how many of the digits are right and in the right place, and how many more are in the code, but in \
+another place. Only one code fits all of them.
+You have {turns}. Answer with a code, such as {example}."""
 
 
 class Mastermind(ReplayedGame):
     """The environment. An action is a code; guesses are shown in ascending order.
 
-    Level 7 is the highest: to find longer codes takes a solver seconds, and hundreds of thousands of operations.
+    From level 7 on guesses are given that leave a single code, and luck has no part in it.
     """
 
     id: ClassVar[str] = "verigym/games/mastermind-v0"
     game: ClassVar[str] = "mastermind"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    levels: ClassVar[int] = 7
     recoverable: ClassVar[bool] = False  # the guesses are counted
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        if level in DEDUCED:
+            return _draw_deduced(rng, level)
         length, symbols, turns = SIZES[level]
         secret = "".join(map(str, rng.integers(1, symbols + 1, length)))
         example = "".join(str(i % symbols + 1) for i in range(length))
@@ -100,3 +109,69 @@ class Mastermind(ReplayedGame):
             guess = first("")
             marked.append((guess, code_marks(board.secret, guess)))
         return operations
+
+
+def _draw_deduced(rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+    """Draw a code, and guesses until no other code fits their marks."""
+    length, symbols, turns = DEDUCED[level]
+
+    def draw() -> str:
+        return "".join(map(str, rng.integers(1, symbols + 1, length)))
+
+    secret, marked = draw(), dict[str, tuple[int, int]]()
+    other: str | None = None
+    while len(marked) < length or other:
+        guess = draw()
+        marks = code_marks(secret, guess)
+        # A guess that does not tell the secret from the other code would be of no use.
+        if guess == secret or (other and code_marks(other, guess) == marks):
+            continue
+        marked[guess] = marks
+        if len(marked) >= length:
+            other = next((one for one in fitting(marked, length, symbols) if one != secret), None)
+    prompt = _PROMPT_DEDUCED.format(
+        length=length,
+        symbols=symbols,
+        turns="one guess" if turns == 1 else f"{turns} guesses",
+        example="".join(str(i % symbols + 1) for i in range(length)),
+    )
+    return prompt, {
+        "secret": secret,
+        "symbols": symbols,
+        "given": list(marked),
+        "turns": turns,
+        "max_moves": turns,
+    }
+
+
+def fitting(marked: Mapping[str, tuple[int, int]], length: int, symbols: int) -> Iterator[str]:
+    """Yield all codes that fit the marks of the guesses, in ascending order.
+
+    A place is filled only as long as the marks can still be met.
+    """
+    clues = [
+        (guess, Counter(guess), placed, placed + elsewhere)
+        for guess, (placed, elsewhere) in marked.items()
+    ]
+    digits = [str(n) for n in range(1, symbols + 1)]
+    counts = dict.fromkeys(digits, 0)
+
+    def fill(code: str, met: list[tuple[int, int]]) -> Iterator[str]:
+        place, rest = len(code), length - len(code) - 1
+        if rest < 0:
+            yield code
+            return
+        for digit in digits:
+            count, after = counts[digit], []
+            for (guess, many, placed, common), (here, both) in zip(clues, met, strict=True):
+                here += guess[place] == digit
+                both += count < many[digit]
+                if not (here <= placed <= here + rest and both <= common <= both + rest):
+                    break
+                after.append((here, both))
+            else:
+                counts[digit] = count + 1
+                yield from fill(code + digit, after)
+                counts[digit] = count
+
+    yield from fill("", [(0, 0)] * len(clues))

@@ -101,8 +101,8 @@ def say(rules: HouseRules, fuel: int) -> str:
     """Return house rules in words."""
     lines = ["Every move takes 1 unit of fuel."]
     if rules.extra:
-        extra = ", ".join(f"{more} more for {label}" for label, more in rules.extra)
-        lines = [f"Every move takes 1 unit of fuel, and {extra}."]
+        extra = "".join(f", plus {more} for {label}" for label, more in rules.extra)
+        lines = [f"Every move takes 1 unit of fuel{extra}; all that apply add up."]
     lines.append(f"You have {fuel} units; without fuel for a move you have lost.")
     if rules.forbidden:
         lines.append(f"Forbidden: {', '.join(sorted(rules.forbidden))}.")

@@ -10,7 +10,9 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.replayed import ReplayedGame
+from verigym.envs.games.planned import FuelPlan, PlannedGame, say, written
+from verigym.envs.games.push_plans import find_push_plan, find_rings
+from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules
 from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.sokoban import SokobanState, SokobanWalls, bits
 
@@ -22,35 +24,48 @@ SIZES = {
     4: (5, 5, 2, 2, 6),
     5: (6, 6, 2, 4, 8),
     6: (7, 7, 2, 6, 9),
-    7: (8, 8, 2, 8, 12),
-    8: (7, 7, 3, 8, 11),
+}
+# From level 7 on: the same; a direction in which nothing may be pushed, if any; moves that a search for the least fuel
+# tries; and fuel to spare in percent.
+RULED = {
+    7: ((8, 8, 2, 8, 14), False, range(400, 4000), 15),
+    8: ((7, 7, 3, 6, 12), False, range(1200, 6000), 10),
+    9: ((8, 8, 3, 8, 16), True, range(2000, 8000), 5),
+    10: ((8, 8, 4, 12, 11), True, range(5600, 12000), 0),
 }
 
 _AWAY = 0.8
+_BACKWARDS = [(move, MOVES[move]) for move in ("down", "up", "right", "left")]
+"""The directions of pushes, in the order of the pulls up, down, left and right."""
 
 _PROMPT = """\
 You push boxes in a warehouse. @ is you, $ a box, . a goal, * a box on a goal, + you on a goal, # a wall. \
 You can push one box at a time and never pull, so a box in a corner is stuck.
 Bring every box onto a goal within {turns} moves. Answer with one move: up, down, left or right."""
+_PROMPT_RULED = """\
+You push boxes in a warehouse. @ is you, $ a box, . a goal, * a box on a goal, + you on a goal, # a wall. \
+You can push one box at a time and never pull, so a box in a corner is stuck.
+Further rules, for this game alone: {rules}
+Bring every box onto a goal. You have {turns} turns. Answer with one move: up, down, left or right."""
 
 
-class Sokoban(ReplayedGame):
+class Sokoban(PlannedGame):
     """The environment. An action is `up`, `down`, `left` or `right`.
 
-    Level 8 is the highest: with more boxes or a larger store the search for the fewest pushes takes seconds.
+    From level 7 on pushes differ in the fuel that they take, some are forbidden, and there is next to none to spare.
     """
 
     id: ClassVar[str] = "verigym/games/sokoban-v0"
     game: ClassVar[str] = "sokoban"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    levels: ClassVar[int] = 8
-    recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.15  # one box is sometimes pushed home by accident
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw a level by pulling boxes in random directions from their goals; the solution is the
         reverse."""
+        if level in RULED:
+            return self._draw_ruled(rng, level)
         height, width, count, pillars, far = SIZES[level]
         while True:
             places = (rng.permutation(height * width)).tolist()
@@ -64,6 +79,33 @@ class Sokoban(ReplayedGame):
                 turns = 2 * moves + 10
                 start = {"rows": _rows(store), "turns": turns, "essence": essence}
                 return _PROMPT.format(turns=turns), start
+
+    def _draw_ruled(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        """Draw rules, and levels until one takes a search long enough."""
+        (height, width, count, pillars, far), forbids, tries, spare = RULED[level]
+        while True:
+            rules = _house_rules(rng, forbids)
+            places = (rng.permutation(height * width)).tolist()
+            essence = [height, sorted(places[:pillars]), sorted(places[pillars : pillars + count])]
+            if not self.wants(essence):
+                continue
+            drawn = _drawn(rng, places, height, width, count, pillars, far, rules)
+            found = drawn and find_push_plan(drawn[0], rules, MAX_FUEL, tries.stop)
+            if drawn and found and found.tried in tries:
+                fuel = found.fuel + found.fuel * spare // 100
+                turns = len(found.moves) * (110 + spare) // 100 + 3
+                return _PROMPT_RULED.format(rules=say(rules, fuel), turns=turns), {
+                    "rows": _rows(drawn[0]),
+                    "turns": turns,
+                    "house_rules": written(rules, fuel),
+                    "essence": essence,
+                }
+
+    @override
+    def plan_on(
+        self, board: SokobanState, rules: HouseRules, fuel: int, last: tuple[str, ...]
+    ) -> FuelPlan | None:
+        return find_push_plan(board, rules, fuel)
 
     @override
     def show(self, board: SokobanState) -> str:
@@ -80,14 +122,14 @@ class Sokoban(ReplayedGame):
     @override
     def best(self, board: SokobanState) -> str | None:
         room, stride = board.room, board.room.stride
-        reach = _rings(room.floor & ~board.boxes, 1 << board.at, stride)[-1]
+        reach = find_rings(room.floor & ~board.boxes, 1 << board.at, stride)[-1]
         push = _push(room, board.boxes, reach)
         if push is None:
             return None
         stand, step = push
         if board.at != stand:
             # Towards where one can walk to in one step less than from here.
-            rings = _rings(room.floor & ~board.boxes, 1 << stand, stride)
+            rings = find_rings(room.floor & ~board.boxes, 1 << stand, stride)
             nearer = next(ring for ring in rings[::-1] if not ring >> board.at & 1)
             return next(m for m in MOVES if nearer >> board.at + room.step(m) & 1)
         return next(move for move in MOVES if room.step(move) == step)
@@ -106,6 +148,7 @@ def _drawn(
     count: int,
     pillars: int,
     far: int,
+    rules: HouseRules = HouseRules(),  # noqa: B008 - frozen
 ) -> tuple[SokobanState, int] | None:
     """A level, and how many moves a way through it takes; None if too little was pulled.
 
@@ -119,14 +162,19 @@ def _drawn(
     goals = places[pillars : pillars + count]
     far_off = {at: min(_distance(at, goal, stride) for goal in goals) for at in places}
     on_goals = sum(1 << goal for goal in goals)
-    steps_by_move = [down * stride + right for down, right in MOVES.values()]
+    # A pull is the reverse of a push in the opposite direction.
+    steps_by_move = [
+        -down * stride - right
+        for move, (down, right) in _BACKWARDS
+        if f"push {move}" not in rules.forbidden
+    ]
     boxes, at = list(goals), places[pillars + count]
     steps = 0
     draws = iter(rng.random(8 * far).tolist())
     for _ in range(4 * far):
         # Where one can walk to, and from where a box can be pulled.
         free = floor & ~sum(1 << box for box in boxes)
-        rings = _rings(free, 1 << at, stride)
+        rings = find_rings(free, 1 << at, stride)
         options = []
         for box in sorted(boxes):
             for step in steps_by_move:
@@ -145,17 +193,6 @@ def _drawn(
             room = SokobanWalls(height + 2, width + 2, floor, on_goals)
             return SokobanState(room, sum(1 << box for box in boxes), at), steps
     return None
-
-
-def _rings(free: int, start: int, stride: int) -> list[int]:
-    """Return the cells reachable within 0, 1, 2, ... steps; the last entry holds all reachable
-    cells."""
-    rings, now, wider = [], 0, start
-    while wider != now:
-        now = wider
-        rings.append(now)
-        wider = (now | now << 1 | now >> 1 | now << stride | now >> stride) & free | now
-    return rings
 
 
 def _distance(one: int, other: int, stride: int) -> int:
@@ -196,7 +233,7 @@ def _push(room: SokobanWalls, boxes: int, reach: int) -> tuple[int, int] | None:
             for step in steps:
                 if reach >> box - step & 1 and (alive & ~now) >> box + step & 1:
                     moved = now ^ (1 << box | 1 << box + step)
-                    after = (moved, _rings(room.floor & ~moved, 1 << box, stride)[-1])
+                    after = (moved, find_rings(room.floor & ~moved, 1 << box, stride)[-1])
                     if after not in firsts:
                         firsts[after] = firsts[state] or (box - step, step)
                         queue.append(after)
@@ -208,7 +245,7 @@ def _tried(board: SokobanState) -> int:
     room, operations = board.room, 0
     stride, alive = room.stride, _alive(room)
     steps = [room.step(move) for move in MOVES]
-    reach = _rings(room.floor & ~board.boxes, 1 << board.at, stride)[-1]
+    reach = find_rings(room.floor & ~board.boxes, 1 << board.at, stride)[-1]
     seen = {(board.boxes, reach)}
     queue = deque(seen)
     while queue:
@@ -220,7 +257,7 @@ def _tried(board: SokobanState) -> int:
                 if reach >> box - step & 1 and (alive & ~now) >> box + step & 1:
                     operations += 1
                     moved = now ^ (1 << box | 1 << box + step)
-                    after = (moved, _rings(room.floor & ~moved, 1 << box, stride)[-1])
+                    after = (moved, find_rings(room.floor & ~moved, 1 << box, stride)[-1])
                     if after not in seen:
                         seen.add(after)
                         queue.append(after)
@@ -240,3 +277,10 @@ def _alive(room: SokobanWalls) -> int:
                 alive |= 1 << behind
                 waiting.append(behind)
     return alive
+
+
+def _house_rules(rng: np.random.Generator, forbids: bool) -> HouseRules:
+    """Draw what pushes cost more, in all directions and in one, and perhaps a direction without pushes."""
+    heavy, barred = (list(MOVES)[i] for i in rng.permutation(4)[:2])
+    extra = (("push", int(rng.integers(1, 3))), (f"push {heavy}", int(rng.integers(1, 4))))
+    return HouseRules(frozenset({f"push {barred}"} if forbids else ()), extra=extra)

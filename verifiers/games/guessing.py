@@ -81,14 +81,28 @@ class WordleRules:
 
 
 class MastermindRules:
-    """`{"secret": "1352", "symbols": 6, "max_moves": 9}`: a guess is a code of the same length over 1 to `symbols`."""
+    """`{"secret": "1352", "symbols": 6, "max_moves": 9}`: a guess is a code of the same length over 1 to `symbols`.
+
+    `given` is a list of guesses that are marked at the start.
+    """
 
     def start(self, reference: Mapping[str, JSON]) -> Guesses:
         _bounded(reference, "mastermind")
         secret, symbols = _secret(reference, _CODE, "mastermind"), reference.get("symbols")
         if type(symbols) is not int or not 2 <= symbols <= 9 or int(max(secret)) > symbols:
             raise TaskError("mastermind: symbols must be 2 to 9, and the secret of them")
-        return Guesses(secret, symbols=symbols)
+        given = reference.get("given", [])
+        if not isinstance(given, list | tuple):
+            raise TaskError(f"mastermind: given must be a list of codes, got {given!r}")
+        state = Guesses(secret, symbols=symbols)
+        for raw in given:
+            code = self.read(raw)
+            if code is None or not self.legal(state, code) or code == secret:
+                raise TaskError(
+                    f"mastermind: a given guess must be another code of that form, got {raw!r}"
+                )
+            state = self.apply(state, code)
+        return state
 
     def read(self, move: JSON) -> str | None:
         text = re.sub(r"[\s,]", "", move) if isinstance(move, str) and len(move) < 60 else None

@@ -104,4 +104,4 @@ class SokobanRules:
 
     def labels(self, state: SokobanState, move: str) -> tuple[str, ...]:
         pushes = state.boxes >> state.at + state.room.step(move) & 1
-        return (move, "push") if pushes else (move,)
+        return (move, "push", f"push {move}") if pushes else (move,)

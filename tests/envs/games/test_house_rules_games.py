@@ -8,8 +8,11 @@ import pytest
 
 import verigym
 from verigym.envs.games.lamps import count_elimination, pressed
+from verigym.envs.games.mastermind import fitting
 from verigym.envs.games.nim import count_values
+from verigym.errors import TaskError
 from verigym.verifiers.games.duels import nim_moves, restricted_move, taken
+from verigym.verifiers.games.guessing import code_marks
 from verigym.verifiers.games.lights import Lamps, LightsRules, press
 from verigym.verifiers.games.rules import RULES
 
@@ -130,3 +133,45 @@ def test_all_ways_on_a_small_grid_agree_with_the_elimination():
         if LightsRules().won(board):
             solutions.append([cell for cell, n in zip(cells, times, strict=True) for _ in range(n)])
     assert solutions == [pressed(lamps)]
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_sokoban_takes_the_least_fuel(seed):
+    env = verigym.make("games/sokoban", difficulty=7)
+    env.reset(seed=seed)
+    start = env.state.board
+    assert played(env) == 1.0
+    assert start.fuel - env.state.board.fuel == least_fuel(env.rules, start, env.moves)
+
+
+def test_nothing_is_pushed_in_a_forbidden_direction():
+    env = verigym.make("games/sokoban", difficulty=10)
+    prompt, _ = env.reset(seed=2)
+    (barred,) = env.state.board.rules.forbidden
+    assert f"Forbidden: {barred}." in prompt
+    assert played(env) == 1.0
+
+
+def test_one_code_fits_the_guesses_that_are_given():
+    env = verigym.make("games/mastermind", difficulty=7)
+    env.reset(seed=3)
+    board = env.state.board
+    marked = {guess: code_marks(board.secret, guess) for guess in board.made}
+    assert list(fitting(marked, len(board.secret), board.symbols)) == [board.secret]
+
+
+def test_codes_that_fit_agree_with_trying_all():
+    rng = np.random.default_rng(3)
+    codes = ["".join(map(str, code)) for code in itertools.product(range(1, 6), repeat=4)]
+    for _ in range(20):
+        secret, *guesses = (codes[i] for i in rng.integers(0, len(codes), 4))
+        marked = {guess: code_marks(secret, guess) for guess in guesses}
+        wanted = [c for c in codes if all(code_marks(c, g) == m for g, m in marked.items())]
+        assert list(fitting(marked, 4, 5)) == wanted
+
+
+@pytest.mark.parametrize("given", ["1234", [1234], ["123"], ["1237"], ["1352"]])
+def test_given_guesses_of_another_form_are_refused(given):
+    reference = {"secret": "1352", "symbols": 6, "max_moves": 1, "given": given}
+    with pytest.raises(TaskError, match="given"):
+        RULES["mastermind"].start(reference)

@@ -50,7 +50,7 @@ def test_sliding_and_sokoban_moves_have_labels():
     assert sliding.plain.labels(board, 1) == ("down", "tile 1")
     sokoban = RULES["sokoban"]
     room = sokoban.start({"rows": ["#####", "#@$.#", "# ###", "#####"]})
-    assert sokoban.plain.labels(room, "right") == ("right", "push")
+    assert sokoban.plain.labels(room, "right") == ("right", "push", "push right")
     assert sokoban.plain.labels(room, "down") == ("down",)
 
 
