@@ -8,6 +8,7 @@ are no concern, and neither is what stands before "=" or "is".
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import names_month
@@ -120,16 +121,16 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
         return True
     place = re.search(r"\d", shown)
     if place is None:
-        words = {word.lower() for word in _WORD.findall(shown)}
+        words = set(map(str.lower, _WORD.findall(shown)))
         if re.search(r"\btimes\s+\w", shown):
             return True
         return bool((words & (_ANYWHERE | {"half", "too"})) - mine)
-    before = [word.lower() for word in _WORD.findall(shown[: place.start()])]
+    before = list(map(str.lower, _WORD.findall(shown[: place.start()])))
     after = [
         word.lower()
         for word in _WORD.findall(re.sub(r"^[\d.,\s\\{}]+", "", shown[place.start() :]))
     ]
-    asked = set(map(str.lower, _WORD.findall(ctx.question))) | mine
+    asked = _words_of(ctx.question) | mine
     if re.search(r"[=<>^+*/]|\\pmod", shown[place.start() :]):
         after = []
     if set(before) & (_BEFORE - mine) or set(before) & (_HEDGES - asked):
@@ -137,7 +138,7 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
     if before and shown[0].isalpha() and not leads_to(before, frozenset(asked)):
         return True
     if label and not ctx.options and not re.search(r"[\d\\=]", label[0][:-1]):
-        named = [word.lower() for word in _WORD.findall(label[0])]
+        named = list(map(str.lower, _WORD.findall(label[0])))
         if not labels([word for word in named if word not in _VERBS], frozenset(asked)):
             return True
     if (
@@ -170,6 +171,11 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
         and after[0] in ("more", "less", "fewer", "th")
         and after[0] not in asked
     )
+
+
+@lru_cache(maxsize=512)
+def _words_of(question: str) -> frozenset[str]:
+    return frozenset(map(str.lower, _WORD.findall(question)))
 
 
 def _is_set(gold: str) -> bool:

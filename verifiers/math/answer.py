@@ -8,6 +8,7 @@ and every step is bounded in characters, tokens, depth, digits and terms before 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, ClassVar, Literal
@@ -355,7 +356,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
         self, golds: tuple[str, ...], written: tuple[str, ...], reply: str, ctx: Context
     ) -> str:
         """The rung of the one value that the last sentence of a reply claims among others."""
-        for said in (*claimed_value(reply, ctx.question), claimed_word(reply, ctx.question)):
+        for said in _claims(reply, ctx.question):
             if not said or all(disobeys(gold, said, ctx.question) for gold in written):
                 continue
             if (rung := self._rung(golds, said, ctx)) and rung not in FAULTS:
@@ -446,6 +447,12 @@ def _rung_of(golds: tuple[str, ...], answer: str, ctx: Context) -> str:
     if ends is None or not all(_is_equal(one, same[-1]) for same in ends[1] for one in same):
         return fault
     return _rung_of(golds, ends[0], ctx)
+
+
+def _claims(reply: str, question: str) -> Iterator[str]:
+    """The value and the word that the last sentence of a reply claims, each read when it is asked for."""
+    yield from claimed_value(reply, question)
+    yield claimed_word(reply, question)
 
 
 def _in_words(gold: str, said: str, question: str) -> str:

@@ -168,7 +168,8 @@ _NEEDS = lazy_pattern(
 )
 _FURTHER = frozenset(names("another additional extra further more"))
 _ABROAD = lazy_pattern(
-    r"(?i)[à-ÿ]|\b(?:der|die|das|ein|man|wir|el|los|las|un|una|une|le|la|les|des|du|il|on|se|son|sono|ist|war|est|es)\b"
+    r"[à-ÿ]|\b(?:der|die|das|ein|man|wir|el|los|las|un|una|une|le|la|les|des|du|il|on|se|son|sono|ist|war|est|es)\b",
+    re.IGNORECASE,
 )
 _ENGLISH = lazy_pattern(
     r"\b(?:the|is|are|and|of|has|have|it|that|there|we|so|for|with|to|by|which|gives?|makes?)\b",
@@ -290,7 +291,7 @@ def _as_asked(match: re.Match[str], question: str) -> str:
 
 def _is_statement(prose: str) -> bool:
     """Return True if a sentence has a verb, or a word that looks like one: "averages #", "brings the"."""
-    words = [word.lower() for word in WORD.findall(prose)]
+    words = list(map(str.lower, WORD.findall(prose)))
     if prose.startswith("#") and prose.count("#") == 1 and _ADJUNCTS.issuperset(words):
         return True
     if _ABROAD.search(prose) and not _ENGLISH.search(prose):
@@ -337,8 +338,8 @@ def _is_no_claim(before: str, near: str, rest: str, question: str) -> bool:
     if _NOT_ALONE.match(rest) or _PART_OF.search(before) or _TOO.search(near):
         return True
     asked = words_of(question)
-    said = [word.lower() for word in WORD.findall(before)]
-    behind = [word.lower() for word in WORD.findall(near)]
+    said = list(map(str.lower, WORD.findall(before)))
+    behind = list(map(str.lower, WORD.findall(near)))
     if is_in(_IS_SUPPOSED, question) or is_in(_ASKS_EARLIER, question):
         said = [
             word

@@ -321,9 +321,9 @@ def _compared(answer: str, question: str) -> str | None:
             return None
         same = (said["how"] in _LARGE) == (asked[1].lower() in _LARGE)
         return (said["one"] if same else said["other"] or "").strip()
-    parts = re.split("[<>]", answer)
     if asked is None or len(set(re.findall("[<>]=?", answer))) != 1 or re.search("[<>]=", answer):
         return None
+    parts = re.split("[<>]", answer)
     rising = "<" in answer
     wants_large = asked[1].lower() in _LARGE
     return (parts[-1] if rising == wants_large else parts[0]).partition("=")[0].strip()

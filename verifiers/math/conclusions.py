@@ -119,7 +119,7 @@ def conclusions(line: str, question: str) -> list[str]:
         text, masked = text[cuts[-1].end() :], masked[cuts[-1].end() :]
     lead = _SINCE.match(masked) or _LEAD.match(masked) or _CAPTION.match(masked)
     if lead is not None and lead.end() < len(masked):
-        named = [word.lower() for word in _WORDS.findall(lead[0])]
+        named = list(map(str.lower, _WORDS.findall(lead[0])))
         if lead.re.pattern == _CAPTION.pattern and (
             mentions(named, asked) or not labels(named, asked)
         ):
@@ -136,7 +136,7 @@ def conclusions(line: str, question: str) -> list[str]:
             continue
         if (
             pattern is not _RELATIVE
-            or {w.lower() for w in _WORDS.findall(tail[0])} - _EMPTY <= asked
+            or set(map(str.lower, _WORDS.findall(tail[0]))) - _EMPTY <= asked
         ):
             text, masked = text[: tail.start()], masked[: tail.start()]
     text = text.strip(" .,;:*")
@@ -188,7 +188,7 @@ def _claimed(text: str, masked: str, asked: frozenset[str]) -> str:
             or not (verb in VERBS or verb in asked)
         ):
             continue
-        subject = [word.lower() for word in _WORDS.findall(masked[: match.start()])]
+        subject = list(map(str.lower, _WORDS.findall(masked[: match.start()])))
         if mentions(subject, asked) or (subject and not labels(subject, asked)):
             return ""
         if _DENIES.search(masked[: match.end()]):

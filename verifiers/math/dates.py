@@ -87,7 +87,7 @@ def _date(year: str | None, month: int, day: str | int | None) -> Date | None:
 
 def names_month(text: str) -> bool:
     """Return True if a text has the name of a month in it, with a number beside."""
-    return any(word.lower() in _MONTH for word in _LETTERS.findall(text[:200]))
+    return not _MONTH.keys().isdisjoint(map(str.lower, _LETTERS.findall(text[:200])))
 
 
 def part_asked(date: Date, question: str) -> int | None:

@@ -145,6 +145,7 @@ def unsigned(gold: str, answer: str) -> tuple[str, str] | None:
     return None
 
 
+@lru_cache(maxsize=512)
 def _way(axis: str, text: str) -> int:
     """1 or -1 for the one way that a text names; 0 if it names none or both."""
     ways = {sign for sign, words in zip((1, -1), _WORDS[axis], strict=True) if words.search(text)}

@@ -36,6 +36,8 @@ def families_of(nodes: list[Node], *, loose: bool = False) -> list[Family] | Non
     An answer is a family where it says that a letter is whole, or is a congruence of one letter;
     `loose`: any letter counts, and plain numbers too.
     """
+    if not loose and {node.kind for node in nodes}.isdisjoint(("rel", "mod")):
+        return None
     names = {
         node.args[0].value
         for node in nodes

@@ -161,8 +161,10 @@ def disobeys(gold: str, answer: str, question: str) -> bool:
         return _SQUARED.search(said) is None
     if _INTERVAL.fullmatch(plain) and _INEQUALITY.search(question):
         return bool(_TWO_NUMBERS.fullmatch(said)) and not set(said) & set("()[]")
+    if plain not in _CRITERIA:
+        return False
     said = criterion_of(said) or said
-    return plain in _CRITERIA and said in _CRITERIA and plain != said
+    return said in _CRITERIA and plain != said
 
 
 def _is_of_another_form(gold: str, said: str, question: str) -> bool:

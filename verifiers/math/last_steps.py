@@ -243,9 +243,9 @@ def _says_asked(left: str, question: str) -> bool:
     if not _WORDS_LEFT.fullmatch(left):
         return False
     focus = focus_of(question)
-    words = [word.lower() for word in WORD.findall(left)]
+    words = list(map(str.lower, WORD.findall(left)))
     said = frozenset(root(word) for word in words if word not in _EMPTY)
-    asked = {word.lower() for word in WORD.findall(focus.clause)}
+    asked = set(map(str.lower, WORD.findall(focus.clause)))
     if not said or not said <= focus.known or said.isdisjoint(focus.words):
         return False
     if _SELECTS & set(words) != _SELECTS & asked:

@@ -45,6 +45,9 @@ def unmarked(text: str) -> str:
         text = _BOLD.sub(r"\2", text)
         if text.count("**") == 1:
             text = re.sub(r"(?<=[^\s*])\*\*(?=[\s.,;:!)]|$)", "", text)
+    text = text.strip()
+    if _is_bare(text):
+        return text
     for _ in range(_MAX_MARKS):
         before = text
         text = text.strip()
@@ -63,6 +66,12 @@ def unmarked(text: str) -> str:
         if text == before:
             break
     return text
+
+
+def _is_bare(text: str) -> bool:
+    """Return True if a text begins with a letter or digit and ends with one that ends no mark."""
+    last = text.rstrip(" .")[-1:]
+    return text[:1].isalnum() and last.isalnum() and last != "D" and "\\" not in text[-40:]
 
 
 def value_of_line(line: str) -> str:

@@ -172,7 +172,7 @@ def labels(before: list[str], asked: frozenset[str]) -> bool:
 def claims(before: str, said: str, asked: frozenset[str] = frozenset()) -> bool:
     """Return True if what stands before the marked end `said` of a sentence makes that end its claim."""
     lead = CONCLUDES.split(before)[-1].rstrip(" \"'“")
-    words = [word.lower() for word in WORD.findall(uncontracted(lead))]
+    words = list(map(str.lower, WORD.findall(uncontracted(lead))))
     if mentions(words, asked) or not (UNTRUE - asked).isdisjoint(words):
         return False
     if not (any(map(str.isdigit, said)) or number_of(said)):

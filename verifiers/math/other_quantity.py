@@ -215,7 +215,7 @@ def is_other_subject(subject: str, question: str) -> bool:
 def _selects_other(subject: str, clause: str) -> bool:
     """Return True for "neither" where a question asks for both, and "German only" where it asks for French only."""
     said, asked = (
-        {word.lower() for word in WORD.findall(text)} & _SELECTORS for text in (subject, clause)
+        set(map(str.lower, WORD.findall(text))) & _SELECTORS for text in (subject, clause)
     )
     if said and asked and said.isdisjoint(asked):
         return True
@@ -241,12 +241,18 @@ def _asked(question: str) -> frozenset[str]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=512)
+def _words_of_clause(clause: str) -> frozenset[str]:
+    return frozenset(map(str.lower, WORD.findall(clause)))
+
+
 def opposes(phrase: str, clause: str) -> bool:
     """Return True if a phrase has "smaller" where a clause has "larger", or another pair of opposites."""
-    said = {word.lower() for word in WORD.findall(phrase)}
-    wanted = {word.lower() for word in WORD.findall(clause)}
-    told = said & _OPPOSED
-    if not told or wanted.isdisjoint(_OPPOSED):
+    wanted = _words_of_clause(clause)
+    if wanted.isdisjoint(_OPPOSED):
+        return False
+    told = _OPPOSED.intersection(map(str.lower, WORD.findall(phrase)))
+    if not told:
         return False
     for sides in _CONTRASTS:
         own = {sides[word] for word in told if word in sides}

@@ -38,7 +38,9 @@ _WITHOUT: dict[str, Callable[[str], Any]] = {
 }
 """Result of each method for a text without a match."""
 _ESCAPE = re.compile(r"\\[^uUxN]|\(\?P[<=]\w+[>)]", re.DOTALL)
-_NO_TWIN = re.compile(r"[A-Z]|\(\?-?[aiLmsux]|-[^\x00-\x7f]|[\u0130\u0131\u017f\u212a]|\\[uUxN]")
+_NO_TWIN = re.compile(
+    r"[A-Z]|\(\?-?[aiLmsux]|\[[^\]]*[\x00-\x60]-[^\x00-\x7f]|[\u0130\u0131\u017f\u212a]|\\[uUxN]"
+)
 """Parts that keep a pattern that ignores case from having a twin: capital letters, flags of its own, and letters beyond ASCII
 that count as another case of one in it."""
 _LEAST_CHARS = 60
@@ -79,7 +81,10 @@ class _GuardedPattern(_Pattern):
         self.needs = tuple(needs.split("|")) if needs else ()
 
     def has_twin(self) -> bool:
-        """Return True if the pattern matches an ASCII text just where its twin matches the text in lower case."""
+        """Return True if the pattern matches a text just where its twin matches the text in lower case.
+
+        The text is ASCII, or the pattern is.
+        """
         return (
             self._any_case
             and len(self._text) > _LEAST_CHARS
@@ -114,16 +119,18 @@ class _GuardedPattern(_Pattern):
         return call
 
     def _search_by_twin(self) -> Callable[..., re.Match[str] | None]:
-        needs = self.needs or ("",)
+        needs, is_ascii = self.needs or ("",), self._text.isascii()
         twin: Callable[..., re.Match[str] | None] | None = None
 
         def search(text: str, start: int = 0, *end: int) -> re.Match[str] | None:
             nonlocal twin
-            if not text.isascii():
+            if text.isascii():
+                low = text.lower()
+            else:
                 low = folded(text)
-                is_needed = any(need in low for need in needs)
-                return self._compiled.search(text, start, *end) if is_needed else None
-            low = text.lower()
+                if not is_ascii:
+                    is_needed = any(need in low for need in needs)
+                    return self._compiled.search(text, start, *end) if is_needed else None
             for need in needs:
                 if need in low:
                     if twin is None:

@@ -385,8 +385,11 @@ def _as_formula(text: str) -> str | None:
     for pattern, sign in _OPERATORS:
         shown = pattern.sub(sign, shown)
     for _ in range(3):
+        before = shown
         for pattern, formula in _UNARY:
             shown = pattern.sub(formula, shown)
+        if shown == before:
+            break
     shown = re.sub(r"(?<![a-z])the ", "", shown)
     return shown if _FORMULA.fullmatch(shown) else None
 

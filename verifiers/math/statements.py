@@ -158,7 +158,7 @@ def stated(line: str, question: str = "") -> str | None:
     sentences = _BREAK.split(line[-4 * _MOST_CHARS :])
     measures = _MEASURES.fullmatch(sentences[-1])
     if measures is not None:
-        held = _holds([word.lower() for word in WORD.findall(measures[1])], asked)
+        held = _holds(list(map(str.lower, WORD.findall(measures[1]))), asked)
         return measures[2] if held else None
     found = _amount(sentences[-1], question)
     if found is None:
@@ -267,7 +267,7 @@ def _amount(sentence: str, question: str) -> _Amount | None:
         return None
     if words[0].lower() == "at" or ("at" in words and _RATE.search(shown)):
         words = [word for word in words if word != "at"]
-    places = [k for k, word in enumerate(words) if _HAS_NUMBER.match(word)]
+    places = [k for k, word in enumerate(words) if not word.isalpha() and _HAS_NUMBER.match(word)]
     if len(places) > 1 and question:
         # The numbers of the question may stand beside that of the answer: "3 dogs have 12 legs".
         if any({*words[a + 1 : b]} <= {"and", "or", ",", "&"} for a, b in pairwise(places)):
@@ -277,7 +277,7 @@ def _amount(sentence: str, question: str) -> _Amount | None:
         words = ["those" if k in places and k not in new else word for k, word in enumerate(words)]
         places = new
     size = 1
-    if not any(map(_HAS_NUMBER.match, words)):
+    if not places:
         places, size = _spelled_place(words)
     if len(places) != 1:
         return None
@@ -289,7 +289,11 @@ def _amount(sentence: str, question: str) -> _Amount | None:
     unit = after[:1] if after and _UNIT.fullmatch(after[0]) else []
     if not all(map(WORD.fullmatch, (*before, *after[len(unit) :]))):
         return None
-    if any(number_of(word) for word in before if word.lower() != "one"):
+    if any(
+        number_of(word)
+        for word in before
+        if word.lower() != "one" and not STARTS.isdisjoint(word.lower().split("-"))
+    ):
         return None
     lower = [w if _SYMBOL.fullmatch(w) else w.lower() for w in after[len(unit) :]]
     return _Amount([word.lower() for word in before], number, unit + lower, asks, lead is not None)

@@ -78,11 +78,23 @@ class Node(Struct, frozen=True):
 
     def has(self, *kinds: str) -> bool:
         """Return True if a node of one of `kinds` stands in the tree."""
-        return any(node.kind in kinds for node in self.walk())
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if node.kind in kinds:
+                return True
+            stack.extend(node.args)
+        return False
 
     def calls(self, *names: str) -> bool:
         """Return True if a function of one of `names` stands in the tree."""
-        return any(node.kind == "fn" and node.value in names for node in self.walk())
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if node.kind == "fn" and node.value in names:
+                return True
+            stack.extend(node.args)
+        return False
 
 
 def num(value: int | Fraction) -> Node:

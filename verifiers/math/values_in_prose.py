@@ -27,7 +27,8 @@ _TOKEN = lazy_pattern(
     |(?P<other>[^\s\w])""",
     re.VERBOSE,
 )
-_LETTERED = lazy_pattern(r"[b-zB-HJ-Z]'*")
+_LETTERED = frozenset("bcdefghijklmnopqrstuvwxyzBCDEFGHJKLMNOPQRSTUVWXYZ")
+"""Words that are letters of formulas."""
 _WORDS = lazy_pattern(r"[A-Za-z]{3,}")
 _JOINS = lazy_pattern(
     r"\s*(?:,|;|\bor\b|\band\b|&|\bund\b|\boder\b|\bet\b|\bou\b|\by\b|\bo\b)+(?:\s*(?:and|or|then|thus|hence|so|therefore)\b)*\s*"
@@ -212,13 +213,14 @@ def _with_digits(text: str) -> str:
 def values_in(sentence: str) -> list[Value]:
     """The values of a plain sentence, in order, lists and compound measures as one."""
     tokens = list(_TOKEN.finditer(sentence))
+    kinds = [_kind(tokens, k) for k in range(len(tokens))]
     found: list[Value] = []
     k = 0
     while k < len(tokens):
         if found and tokens[k].start() < found[-1].end:
             k += 1  # of the unit of the last value
             continue
-        size = _run(tokens, k)
+        size = _run(tokens, kinds, k) if kinds[k] else 0
         if size:
             end = tokens[k + size - 1].end()
             text = sentence[tokens[k].start() : end].lstrip("= ")
@@ -230,14 +232,13 @@ def values_in(sentence: str) -> list[Value]:
     return _merged(found, sentence)
 
 
-def _run(tokens: list[re.Match[str]], k: int) -> int:
+def _run(tokens: list[re.Match[str]], kinds: list[str], k: int) -> int:
     """The number of tokens from `k` on that make one formula; 0 if none starts there."""
     size = 0
     for j in range(k, len(tokens)):
-        kind = _kind(tokens, j)
-        if not kind:
+        if not kinds[j]:
             break
-        if j > k and kind == "operand" and _kind(tokens, j - 1) == "operand":
+        if j > k and kinds[j] == kinds[j - 1] == "operand":
             spaced = tokens[j].start() > tokens[j - 1].end()
             if spaced and not (
                 tokens[j - 1].lastgroup == "function" or tokens[j].lastgroup == "function"
@@ -246,11 +247,17 @@ def _run(tokens: list[re.Match[str]], k: int) -> int:
         size = j - k + 1
     while size and _is_loose(tokens[k + size - 1][0]):
         size -= 1
-    return size if any(_kind(tokens, j) == "operand" for j in range(k, k + size)) else 0
+    return size if "operand" in kinds[k : k + size] else 0
+
+
+_LOOSE = lazy_pattern(r"[-+−±√*/×·÷^=<>≤≥≠≈_|∈∪∩:]+|!=")
+_SAYS = lazy_pattern(
+    r"\d|[π∞∅]|\\(?:pi|infty|emptyset|frac|sqrt)|[=<>≤≥]|[²³^]|(?:sin|cos|tan|ln|log) ?[a-z(]"
+)
 
 
 def _is_loose(sign: str) -> bool:
-    return re.fullmatch(r"[-+−±√*/×·÷^=<>≤≥≠≈_|∈∪∩:]+|!=", sign) is not None
+    return _LOOSE.fullmatch(sign) is not None
 
 
 def _kind(tokens: list[re.Match[str]], k: int) -> str:
@@ -262,7 +269,7 @@ def _kind(tokens: list[re.Match[str]], k: int) -> str:
         return "operand" if not _WORDS.search(re.sub(_FUNCTION, "", token[0])) else ""
     if group == "sign":
         return "sign" if not (token[0] == ":" and not _between_digits(tokens, k)) else ""
-    if group == "word" and _LETTERED.fullmatch(token[0]):
+    if group == "word" and token[0] in _LETTERED:
         return "operand"
     return ""
 
@@ -276,13 +283,7 @@ def _between_digits(tokens: list[re.Match[str]], k: int) -> bool:
 
 
 def _says_something(text: str) -> bool:
-    return (
-        re.search(
-            r"\d|[π∞∅]|\\(?:pi|infty|emptyset|frac|sqrt)|[=<>≤≥]|[²³^]|(?:sin|cos|tan|ln|log) ?[a-z(]",
-            text,
-        )
-        is not None
-    )
+    return _SAYS.search(text) is not None
 
 
 def _bare(text: str) -> str:

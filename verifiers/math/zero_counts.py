@@ -62,5 +62,5 @@ def _is_reason(rest: str) -> bool:
 
 
 def _is_turned(clause: str, question: str) -> bool:
-    asked = {word.lower() for word in WORD.findall(question)}
+    asked = set(map(str.lower, WORD.findall(question)))
     return any(match[0].lower() not in asked for match in _TURNS.finditer(clause))
