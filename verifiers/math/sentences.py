@@ -73,7 +73,15 @@ def formal(text: str) -> str:
     return _numbers(shown[:1].lower() + shown[1:]) or text
 
 
+_KNOWN = lazy_pattern(
+    r"real|positive|negative|zero|integer|whole number|even|odd|at least|at most|equal to| than|divisible by|multiple|power"
+)
+"""Words, one of which every sentence of these kinds has."""
+
+
 def _numbers(shown: str) -> str | None:
+    if not _KNOWN.search(shown):
+        return None
     match = _REALS.fullmatch(shown) or _REAL.fullmatch(shown)
     if match and ("real" in shown or match["name"]):
         return f"{_name(match, 'x')}{_sign(match)}"

@@ -165,6 +165,8 @@ _REWRITTEN = (
         r"\1",
     ),
 )
+_FIRST_REWRITTEN = frozenset("OoCcTtQqIi\u0130\u0131")
+"""First letters of these phrases, in any case."""
 _COUNT_AND_LIST = lazy_pattern(
     r"(?P<count>\d+|[a-z]+)(?: [a-z]+){0,3} ?[:(,] ?(?:namely |i\.e\.,? |they are |which are )?(?:[a-z] ?= ?|at [a-z] ?= ?)?(?P<listed>-?[\d\\][^a-z=()]*(?:and [^a-z=()]*)?)\)?",
     re.IGNORECASE,
@@ -224,11 +226,12 @@ def in_symbols(text: str, question: str = "") -> str:
     if share is not None:
         return share
     bare = text.strip(" .")
-    for pattern, written in _REWRITTEN:
-        match = pattern.fullmatch(bare)
-        if match:
-            return match.expand(written)
-    counted = _COUNT_AND_LIST.fullmatch(text.strip(" ."))
+    if bare[:1] in _FIRST_REWRITTEN:
+        for pattern, written in _REWRITTEN:
+            match = pattern.fullmatch(bare)
+            if match:
+                return match.expand(written)
+    counted = _COUNT_AND_LIST.fullmatch(bare)
     if (
         counted
         and (count := _digits(counted["count"])) is not None
@@ -240,7 +243,7 @@ def in_symbols(text: str, question: str = "") -> str:
             == count
             else text
         )
-    part = _PART_OF_UNIT.fullmatch(text.strip(" ."))
+    part = _PART_OF_UNIT.fullmatch(bare)
     if part and unit_of(part["unit"]) is not None:
         number = (
             part["number"]
@@ -249,13 +252,15 @@ def in_symbols(text: str, question: str = "") -> str:
         )
         if number is not None:
             return f"{number} {part['unit']}"
-    stuff = _UNIT_OF_STUFF.fullmatch(text.strip(" ."))
+    is_number = text.lstrip(" .-")[:1].isdecimal()
+    stuff = _UNIT_OF_STUFF.fullmatch(bare) if is_number else None
     if stuff and unit_of(stuff[2]) is not None:
         return f"{stuff[1]} {stuff[2]}"
-    each = _EACH.fullmatch(text.strip(" ."))
+    is_name = bare[1:2] == " "
+    each = _EACH.fullmatch(bare) if is_name else None
     if each:
         return re.sub(r" (?:is|equals) ", " = ", text)
-    fraction = _FRACTION_OF.fullmatch(text)
+    fraction = None if is_number else _FRACTION_OF.fullmatch(text)
     if (
         fraction
         and (value := number_of(fraction[1].replace("-", " "))) is not None
@@ -265,15 +270,15 @@ def in_symbols(text: str, question: str = "") -> str:
     named = _OPERATED.match(text)
     if named:
         return text[named.end() :]
-    if "year" in question.lower() and (year := _YEAR.fullmatch(text.strip(" ."))) is not None:
+    if "year" in question.lower() and (year := _YEAR.fullmatch(bare)) is not None:
         return year[1]
-    possible = _POSSIBLE.match(text)
+    possible = _POSSIBLE.match(text) if text[1:2] == " " else None
     if possible:
         return f"{possible[1]} = {text[possible.end() :]}"
     signed = _SIGNED.fullmatch(text)
     if signed:
         return f"-{signed[1]}"
-    mixed = _MIXED.fullmatch(text)
+    mixed = _MIXED.fullmatch(text) if is_number else None
     if mixed:
         return f"{mixed[1]} {mixed[2]}{mixed[3] or ''}"
     measure = _as_measure(text)
@@ -301,7 +306,7 @@ def _as_share(text: str, question: str) -> str | None:
     above, below = (_digits(share["above"]), _digits(share["below"])) if share else (None, None)
     if above is not None and below is not None and (not question or _ASKS_SHARE.search(question)):
         return f"{above}/{below}"
-    part = _OF_ALL.fullmatch(text)
+    part = _OF_ALL.fullmatch(text) if text[:1].isdecimal() else None
     if part and re.search(rf"(?<![\d.]){part['all']}(?![\d.]\d|\d)", question) and re.search(r"\bhow many\b", question, re.IGNORECASE) and int(part["part"].replace(",", "")) <= int(part["all"].replace(",", "")):  # fmt: skip
         return (
             f"{part['part']} {part['noun']}"

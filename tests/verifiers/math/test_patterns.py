@@ -146,7 +146,9 @@ def test_a_search_by_a_twin_finds_what_the_pattern_finds():
         make(rf"(?<!no )\b(?:{words})\b", re.I) for make in (lazy_pattern, re.compile)
     )
     assert made.has_twin()
-    for text in ("", "a WordA", "no worda but WORDBB", "wordaa", "\u017f worDa", "xworda"):
+    for text in (
+        "", "a WordA", "no worda but WORDBB", "wordaa", "\u017f worDa", "xworda", "3 × 4, É WordB", "éworda",
+    ):  # fmt: skip
         ours, theirs = made.search(text), compiled.search(text)
         assert (ours and (ours.span(), ours[0])) == (theirs and (theirs.span(), theirs[0]))
         ours, theirs = made.search(text, 3), compiled.search(text, 3)
@@ -158,6 +160,17 @@ def test_folding_knows_every_letter_that_stands_for_an_ascii_one():
     for letter in "abcdefghijklmnopqrstuvwxyz":
         for other in re.findall(letter, every, re.IGNORECASE):
             assert folded(other) == letter
+
+
+def test_folding_keeps_the_class_of_every_character_and_the_places_of_all():
+    for code in (*range(0xD800), *range(0xE000, 0x110000)):
+        one, other = chr(code), folded.__wrapped__(chr(code))
+        assert len(other) == 1
+        assert (one.isalnum(), one.isdecimal(), one.isspace()) == (
+            other.isalnum(),
+            other.isdecimal(),
+            other.isspace(),
+        )
 
 
 def test_no_module_compiles_its_patterns_at_import():
