@@ -13,6 +13,7 @@ from verigym.canonical import JSON
 from verigym.envs.math.contest.kind import Kind, Problem, among
 from verigym.envs.math.modular import combine
 from verigym.envs.math.paper import Paper
+from verigym.levels import HIGHEST
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ class NumberStory:
         filled = list(zip(slots, numbers, strict=True))
         x = [n for slot, n in filled if slot == "{x}"]
         return x + [n for slot, n in filled if slot == "{}"]
+
+
+def _rounds(rng: np.random.Generator, level: int) -> int:
+    return among(rng, *{7: (3, 6), 8: (6, 10), 9: (12, 18), 10: (20, 30)}[level])
 
 
 def _ants(x: int, percent: int, weeks: int) -> int:
@@ -201,12 +206,29 @@ def _draw_stairs(rng: np.random.Generator, level: int) -> list[int]:
     return sorted(int(stride) + 1 for stride in rng.permutation(6)[:3])
 
 
+def _key(x: int, more: int, m: int, presses: int) -> int:
+    for _ in range(presses):
+        x = (x * x + more) % m
+    return x
+
+
+def _work_key(paper: Paper, x: int, more: int, m: int, presses: int) -> int:
+    for _ in range(presses):
+        x = paper.divide(paper.add(paper.multiply(x, x), more), m)[1]
+    return x
+
+
+def _draw_key(rng: np.random.Generator, level: int) -> list[int]:
+    digits = level - 4
+    return [among(rng, 11, 99), among(rng, 10 ** (digits - 1), 10**digits), _rounds(rng, level)]
+
+
 STAGES = (
     NumberStory(
         "ants",
         "A colony starts with {x} ants and grows by {}% each week, where the growth is rounded down to whole ants. How "
         "many ants are there after {} weeks?",
-        lambda rng, level: [among(rng, 3, 40), among(rng, 3 * level - 18, 4 * level - 22)],
+        lambda rng, level: [among(rng, 3, 40), _rounds(rng, level)],
         _ants,
         _work_ants,
         100,
@@ -219,11 +241,11 @@ STAGES = (
         lambda rng, level: [
             among(rng, 3, 15),
             among(rng, 5, 40),
-            among(rng, 3 * level - 18, 4 * level - 22),
+            _rounds(rng, level),
         ],
         _bank,
         _work_bank,
-        500,
+        2000,
         10**6,
     ),
     NumberStory(
@@ -270,11 +292,11 @@ STAGES = (
         "squares",
         "A sheet is {x} mm long and {} mm wide. Squares as large as possible are cut off, one after the other, until "
         "nothing is left. How many squares are there?",
-        lambda rng, level: [among(rng, 301, 9 * 10 ** (level - 5))],
+        lambda rng, level: [among(rng, 301, 10 ** (2 * level - 11))],
         _squares,
         _work_squares,
         5000,
-        10**8,
+        10**12,
     ),
     NumberStory(
         "club",
@@ -312,6 +334,16 @@ STAGES = (
         300,
     ),
     NumberStory(
+        "key",
+        "A calculator shows {x}. Each press of its red key takes the square of the number shown, adds {}, and shows the remainder "
+        "of the sum when it is divided by {}. What does it show after {} presses?",
+        _draw_key,
+        _key,
+        _work_key,
+        100,
+        10**4,
+    ),
+    NumberStory(
         "stairs",
         "A staircase has {x} steps. Kim climbs it and takes {}, {} or {} steps at a time, in any order. In how many ways can "
         "Kim reach the top exactly?",
@@ -322,4 +354,9 @@ STAGES = (
         60,
     ),
 )
-KINDS = tuple(Kind(stage.problem, stage.solve, title=stage.name) for stage in STAGES)
+_LAST = {"club": 8, "machines": 8, "melons": 8, "pages": 8}
+"""Last levels of stories that take few steps."""
+KINDS = tuple(
+    Kind(stage.problem, stage.solve, last=_LAST.get(stage.name, HIGHEST), title=stage.name)
+    for stage in STAGES
+)

@@ -45,6 +45,10 @@ def tell(text, x):
             sides = [min(sides), max(sides) - min(sides)]
             count += 1
         return count
+    if "calculator" in text:
+        for _ in range(n[2]):
+            x = (x**2 + n[0]) % n[1]
+        return x
     if "circle" in text:
         left = list(range(1, x + 1))
         while len(left) > 1:
