@@ -203,8 +203,12 @@ def carriage_of(carrier: Carrier, crates: int) -> int:
 
 
 def find(pages: Sequence[Page], query: str, n: int = 3) -> list[Page]:
-    """Return the `n` pages that fit best by BM25; those without a common word are left out."""
-    return [pages[number] for number in _index(tuple(pages)).search(query, n)]
+    """Return the `n` pages that fit best by BM25, without those that have no word in common with the query; the page
+    whose title the query is, if there is one, is always among them."""
+    found = [pages[number] for number in _index(tuple(pages)).search(query, n)]
+    wanted = query.strip().lower()
+    missed = [page for page in pages if page[0].lower() == wanted and page not in found]
+    return [*missed, *found][:n]
 
 
 def _names(draws: Draws, n: int) -> list[str]:

@@ -29,7 +29,8 @@ from verigym.envs.tools.almanac import (
 from verigym.envs.tools.calculator import BadExpression, compute, shown
 from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
 from verigym.envs.tools.draws import Draws
-from verigym.envs.tools.orders import growth, orders, two_weights, weight
+from verigym.envs.tools.journal import journal
+from verigym.envs.tools.orders import growth, two_weights, weight
 from verigym.envs.tools.read_almanac import AlmanacReader
 from verigym.envs.tools.stateful import bounded, line
 from verigym.envs.tools.tool import Refused, Tool, text, unknown, whole
@@ -60,10 +61,10 @@ LEVELS = {
     4: (6, False, 10),
     5: (8, True, 14),
     6: (9, True, 14),
-    7: (13, True, 24),
-    8: (20, True, 36),
-    9: (30, True, 48),
-    10: (40, True, 64),
+    7: (13, True, 32),
+    8: (20, True, 56),
+    9: (30, True, 90),
+    10: (40, True, 130),
 }
 """Number each of towns, firms and carriers; True if outdated pages are among the others; turns."""
 PROBLEMS: dict[int, tuple[Callable[[Almanac], AlmanacQuestion], ...]] = {
@@ -73,10 +74,10 @@ PROBLEMS: dict[int, tuple[Callable[[Almanac], AlmanacQuestion], ...]] = {
     4: (shipment, lorry),
     5: (growth,),
     6: (primes, digits, multiples),
-    7: (partial(orders, n=5),),
-    8: (partial(orders, n=10),),
-    9: (partial(orders, n=22),),
-    10: (partial(orders, n=47),),
+    7: (partial(journal, n=6),),
+    8: (partial(journal, n=12),),
+    9: (partial(journal, n=26),),
+    10: (partial(journal, n=54),),
 }
 """Kinds of questions, by level; those of a level are equally likely."""
 

@@ -1,8 +1,8 @@
-"""Further questions about the almanac: one figure, sums over a few pages, and lists of orders."""
+"""Further questions about the almanac: one figure, and sums over a few pages."""
 
 from __future__ import annotations
 
-from verigym.envs.tools.almanac import Almanac, AlmanacQuestion, carriage_of
+from verigym.envs.tools.almanac import Almanac, AlmanacQuestion
 
 
 def weight(a: Almanac) -> AlmanacQuestion:
@@ -32,29 +32,3 @@ def growth(a: Almanac) -> AlmanacQuestion:
         "be negative."
     )
     return AlmanacQuestion(words, sum(town.now - town.then for town in towns), 9)
-
-
-def orders(a: Almanac, n: int) -> AlmanacQuestion:
-    """Add up `n` orders, some with carriage, some limited by weight."""
-    lines: list[str] = []
-    total = 0
-    for number in range(1, n + 1):
-        firm = a.draws.pick(a.firms)
-        if a.draws.below(2):
-            carrier, crates = a.draws.pick(a.carriers), a.draws.between(4, 30)
-            total += crates * firm.price + carriage_of(carrier, crates)
-            lines.append(
-                f"{number}. {crates} crates of {firm.good} from {firm.name}, carried by {carrier.name}"
-            )
-        else:
-            most = a.draws.between(700, 4000)
-            total += most // firm.weight * firm.price
-            lines.append(
-                f"{number}. as many whole crates of {firm.good} from {firm.name} as weigh at most {most} "
-                "kilograms, not carried by anyone"
-            )
-    words = (
-        "What do these orders cost together, in euros? Add the price of the crates and, if a carrier is named, "
-        "its carriage; a carrier's discount applies to its carriage only.\n"
-    )
-    return AlmanacQuestion(words + "\n".join(lines), total, 12 * n)

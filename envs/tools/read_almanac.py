@@ -34,6 +34,7 @@ class AlmanacReader:
         self.pages = pages
         self.operations = 0
         self._notes: dict[tuple[str, str], int] = {}
+        self._held: dict[tuple[str, str], int] = {}
 
     def answer(self, prompt: str) -> int:
         """Return the answer to the question in a prompt. Raises LookupError if it is of an unknown kind."""
@@ -119,20 +120,75 @@ class AlmanacReader:
         self.write(MULTIPLES.format(p=p, q=q, most=most))
         return most // p + most // q - 2 * (most // math.lcm(p, q))
 
-    def _orders(self, lines: str) -> int:
-        total = 0
+    # Journals.
+
+    def _page(self, title: str) -> str | None:
+        """Search for a page, looking at each result."""
+        for found, text in find(self.pages, title):
+            self.operations += 1
+            if found == title:
+                return text
+        return None
+
+    def held(self, title: str, what: str) -> int:
+        """Return a figure with its correction, unless that is withdrawn."""
+        self.operations += 1
+        if (title, what) not in self._held:
+            text = self._page(f"Correction: {title}")
+            found = None if text is None else re.search(_FIGURES[what], text)
+            if found is not None and self._page(f"Withdrawal: {title}") is None:
+                self._held[title, what] = int(found[1])
+            else:
+                self._held[title, what] = self.figure(title, what)
+        return self._held[title, what]
+
+    def _who(self, words: str) -> str:
+        """Return a firm or carrier that may be named by a town."""
+        if match := re.fullmatch(r"the firm that the market of (\w+) buys from", words):
+            return (self._page(f"Market of {match[1]}") or "").partition("buys from ")[2][:-1]
+        if match := re.fullmatch(r"the carrier that serves (\w+)", words):
+            return (self._page(f"Freight to {match[1]}") or "").partition("served by ")[2][:-1]
+        return words
+
+    def _journal(self, purse: str, lines: str) -> int:
+        held, crates = int(purse), dict[str, int]()
         for line in lines.strip().splitlines():
             self.operations += 1
-            total += self._order(line)
-        return total
+            held = self._entry(line.partition(". ")[2], held, crates)
+        return held + 3 * sum(crates.values())
 
-    def _order(self, line: str) -> int:
-        if match := re.search(r"(\d+) crates of \w+ from (.*), carried by (.*)$", line):
-            return self._shipment(match[3], match[1], match[2])
-        match = re.search(r"crates of \w+ from (.*) as weigh at most (\d+) kilo", line)
+    def _entry(self, line: str, purse: int, crates: dict[str, int]) -> int:
+        """Return the purse after an entry, with the crates changed."""
+        if match := re.match(
+            r"Buy as many whole crates from (.*) as the purse .* most (\d+)\.", line
+        ):
+            firm = self._who(match[1])
+            price = self.held(firm, "price")
+            n = min(int(match[2]), int(self.calculate(f"{purse} / {price}") // 1))
+            crates[firm] = crates.get(firm, 0) + n
+            return int(self.calculate(f"{purse} - {n} * {price}"))
+        if match := re.match(r"Buy as many whole crates from (.*) as weigh at most (\d+)", line):
+            firm = self._who(match[1])
+            n = int(self.calculate(f"{match[2]} / {self.held(firm, 'weight')}") // 1)
+            left = int(self.calculate(f"{purse} - {n} * {self.held(firm, 'price')}"))
+            crates[firm] = crates.get(firm, 0) + (n if left >= 0 else 0)
+            return left if left >= 0 else purse
+        if match := re.match(r"Sell half of the crates from (.*) that are .* for (\d+)", line):
+            n = crates.get(match[1], 0) // 2
+            crates[match[1]] = crates.get(match[1], 0) - n
+            price = self.held(match[1], "price")
+            return purse + int(self.calculate(f"{n} * {price} * {match[2]} / 100") // 1)
+        if match := re.match(r"Let (.*) carry all crates", line):
+            carrier, n = self._who(match[1]), sum(crates.values())
+            off = self.figure(carrier, "percent") if n >= self.figure(carrier, "crates") else 0
+            each = self.held(carrier, "carriage")
+            left = purse - int(self.calculate(f"{n} * {each} * {100 - off} / 100"))
+            return left if left >= 0 else purse
+        match = re.search(r"inhabitants of (\w+) by", line)
         if match is None:
             raise LookupError(f"no reading of {line!r}")
-        return self._lorry(match[2], match[1])
+        length, people = self.held(f"{match[1]} bridge", "bridge"), self.held(match[1], "now")
+        return int(self.calculate(f"{purse} {'-' if 10 * purse > people else '+'} {length}"))
 
 
 PRIMES = (
@@ -165,5 +221,8 @@ _QUESTIONS: tuple[tuple[str, Callable[..., int]], ...] = (
         r"^Let n be the number of inhabitants of (\w+) by .*crate of \w+ from (.*), and q .* bridge at (\w+)\.",
         AlmanacReader._multiples,
     ),
-    (r"^What do these orders cost[^\n]*\n((?:\d+\. [^\n]*\n)+)", AlmanacReader._orders),
+    (
+        r"^A trader starts with an empty store and (\d+) euros[^\n]*\n[^\n]*\n((?:\d+\. [^\n]*\n)+)",
+        AlmanacReader._journal,
+    ),
 )

@@ -1,7 +1,9 @@
 """`tools/call` read from its words, `tools/multi` computed by brute force from its pages."""
 
+import itertools
 import json
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -95,18 +97,76 @@ def crate(good, firm, pages):
     return tuple(map(int, found))
 
 
-def order_cost(line, pages):
-    if m := re.search(r"(\d+) crates of (\w+) from (.*), carried by (.*)", line):
-        words = f"{m[4]} carries {m[1]} crates of {m[2]} from {m[3]}. What"
-    else:
-        m = re.search(r"crates of (\w+) from (.*) as weigh at most (\d+) kilograms", line)
-        words = f"A lorry can carry {m[3]} kilograms. Load crates of {m[1]} from {m[2]} as it can"
-    return by_brute_force(words, pages)
+class JournalKeeper:
+    """Does a journal entry by entry, with figures from the pages; a habit leaves out what corrects them."""
+
+    def __init__(self, pages, habit=None):
+        self.pages, self.habit, self.crates = dict(pages), habit, {}
+
+    def text(self, title):
+        """The page that holds: corrected, unless that was withdrawn."""
+        corrected = f"Correction: {title}" in self.pages and self.habit != "no_corrections"
+        withdrawn = f"Withdrawal: {title}" in self.pages and self.habit != "no_withdrawals"
+        return self.pages[f"Correction: {title}" if corrected and not withdrawn else title]
+
+    def figure(self, title, pattern):
+        for text in (self.text(title), self.pages[title]):
+            if found := re.search(pattern, text):
+                return int(found[1])
+        raise AssertionError(title)
+
+    def named(self, words):
+        if found := re.search(r"market of (\w+)", words):
+            return re.search(r"buys from (.*)\.", self.pages[f"Market of {found[1]}"])[1]
+        if found := re.search(r"carrier that serves (\w+)", words):
+            return re.search(r"served by (.*)\.", self.pages[f"Freight to {found[1]}"])[1]
+        return words
+
+    def answer(self, prompt):
+        self.purse = int(re.search(r"and (\d+) euros in the purse", prompt)[1])
+        for line in re.findall(r"^\d+\. (.*)$", prompt, re.MULTILINE):
+            self.enter(line)
+        return self.purse + 3 * sum(self.crates.values())
+
+    def buy(self, firm, n):
+        self.purse -= n * self.figure(firm, r"costs (\d+) euros")
+        self.crates[firm] = self.crates.get(firm, 0) + n
+
+    def enter(self, line):
+        if m := re.match(
+            r"Buy .* crates from (.*) as the purse pays for, but at most (\d+)\.", line
+        ):
+            firm = self.named(m[1])
+            for _ in range(int(m[2])):
+                if self.purse >= self.figure(firm, r"costs (\d+) euros"):
+                    self.buy(firm, 1)
+        elif m := re.match(r"Buy .* crates from (.*) as weigh at most (\d+) kilograms", line):
+            firm = self.named(m[1])
+            n = int(m[2]) // self.figure(firm, r"weighs (\d+) kilograms")
+            if self.purse >= n * self.figure(firm, r"costs (\d+) euros"):
+                self.buy(firm, n)
+        elif m := re.match(r"Sell half of the crates from (.*) that .* for (\d+) percent", line):
+            n = self.crates.get(m[1], 0) // 2
+            self.crates[m[1]] = self.crates.get(m[1], 0) - n
+            self.purse += n * self.figure(m[1], r"costs (\d+) euros") * int(m[2]) // 100
+        elif m := re.match(r"Let (.*) carry all", line):
+            carrier, n = self.named(m[1]), sum(self.crates.values())
+            cost = Fraction(n * self.figure(carrier, r"takes (\d+) euros"))
+            if n >= self.figure(carrier, r"From (\d+) crates"):
+                cost *= 1 - Fraction(self.figure(carrier, r"takes (\d+) percent"), 100)
+            assert cost.denominator == 1
+            self.purse -= int(cost) if cost <= self.purse else 0
+        else:
+            m = re.search(r"inhabitants of (\w+) by .* bridge at (\w+) is", line)
+            length = self.figure(f"{m[2]} bridge", r"is (\d+) metres")
+            self.purse += (
+                -length if self.purse > self.figure(m[1], r"has (\d+) inhab") / 10 else length
+            )
 
 
 def by_brute_force(prompt, pages):
-    if lines := re.findall(r"^\d+\. .* crates .*$", prompt, re.MULTILINE):
-        return sum(order_cost(line, pages) for line in lines)
+    if prompt.startswith("A trader"):
+        return JournalKeeper(pages).answer(prompt)
     if found := re.findall(r"one crate of (\w+) from ([\w ]+?)(?= and one crate| weigh)", prompt):
         return sum(crate(good, firm, pages)[0] for good, firm in found)
     if m := re.search(r"^How many inhabitants do (\w+), (\w+) and (\w+) have", prompt):
@@ -162,6 +222,25 @@ def test_answers_follow_from_the_pages(difficulty):
             str(AlmanacReader([(title, text) for title, text in pages]).answer(task.prompt))
             == answer
         )
+
+
+@pytest.mark.parametrize("habit", ["no_corrections", "no_withdrawals"])
+def test_who_overlooks_corrections_is_not_paid(habit):
+    env = verigym.make("tools/multi-v0")
+    for level, seed in itertools.product(range(7, 11), range(5)):
+        task = env.sample_task(seed, level)
+        keeper = JournalKeeper(task.reference["pages"], habit)
+        assert str(keeper.answer(task.prompt)) != task.reference["answer"]
+
+
+@pytest.mark.parametrize("level", range(7, 11))
+def test_every_page_of_a_journal_is_found_by_its_title(level):
+    pages = [
+        tuple(page)
+        for page in verigym.make("tools/multi-v0").sample_task(3, level).reference["pages"]
+    ]
+    assert all((title, text) in find(pages, title) for title, text in pages)
+    assert len({title for title, _ in pages}) == len(pages)
 
 
 @pytest.mark.parametrize(
