@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from verigym.envs.sql.domains import DOMAINS
-from verigym.envs.sql.questions import judged_by
-from verigym.envs.sql.report import draw
-from verigym.envs.sql.write_query import operations_of, question_in
-from verigym.question import Ask, Question, QuestionState
+from verigym.envs.sql.questions import (
+    Questions,
+    described,
+    judged_by,
+    operations_for,
+)
+from verigym.envs.sql.records import BY_LEVEL, RULES, Records
+from verigym.envs.sql.records_rows import ToldApart, asked, is_shown
+from verigym.envs.sql.report import Report, draw
+from verigym.question import Ask, QuestionState
 
+FAULTS = {8: (1, 1), 9: (2, 1), 10: (2, 2)}
+"""Rules that are misread and columns that are mistaken, by level."""
 _PROMPT = """\
 {ddl}
 
 {question}
-This SQLite query was meant to answer the question, but one part of it is wrong:
+This SQLite query was meant to answer the question, but {parts} wrong:
 ```sql
 {broken}
 ```
@@ -28,29 +37,30 @@ SELECT ...
 Return exactly the columns asked for, in that order. Rows may come in any order unless the question asks for one."""
 
 
-class Repair(Question):
-    """A question with a query that has one mistake; the reply is a right query.
+class Repair(Questions):
+    """A question with a query that has a mistake, or several; the reply is a right query.
 
     The query is the right one for a twin of the question, which differs by one choice, and all twins
     are equally likely: without the question nothing shows what is wrong with it. Judged like
-    `sql/questions`: by what is returned on many databases, however the query is written.
+    `sql/questions`: by what is returned on many databases, however the query is written. From level 8 on several
+    notes on the tables are misread and several columns mistaken at once.
     """
 
     id: ClassVar[str] = "verigym/sql/repair-v0"
-    verifier_id: ClassVar[str] = "sql/query"
-    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    costly: ClassVar[bool] = True
     chance: ClassVar[float] = 0.12  # a question has 8 to 12 twins; to undo one at random is a guess
-    form: ClassVar[str] = ""
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
+        if level in BY_LEVEL:
+            return self.ask_records(rng, domain, level)
         drawn = draw(rng, domain, level)
         twins = drawn.twins()
         broken = twins[int(rng.integers(len(twins)))].query
         return Ask(
-            prompt=_PROMPT.format(ddl=domain.ddl(), question=drawn.question, broken=broken),
+            prompt=_PROMPT.format(
+                ddl=domain.ddl(), question=drawn.question, parts="one part of it is", broken=broken
+            ),
             answer=drawn.query,
             steps=1 + drawn.steps // 2,
             reference=judged_by(drawn),
@@ -60,10 +70,41 @@ class Repair(Question):
         )
 
     @override
-    def reply(self, reference: Any) -> str:
-        return f"```sql\n{reference['query']}\n```"
+    def prompt_for(self, rng: np.random.Generator, drawn: ToldApart, level: int) -> str:
+        """Show a query that misreads notes and columns."""
+        n_rules, n_columns = FAULTS[level]
+        query = asked(drawn.records, drawn.report)
+        while True:
+            misread = _misread(rng, drawn.records, n_rules)
+            broken = asked(misread, _mistaken(rng, drawn.report, n_columns))
+            if is_shown(drawn.records, drawn.rows, (query, broken)):
+                break
+        return _PROMPT.format(
+            ddl=described(drawn.records),
+            question=drawn.report.question,
+            parts=f"{n_rules + n_columns} parts of it are",
+            broken=broken,
+        )
 
     @override
     def work(self, state: QuestionState) -> int:
         """Count the steps of writing the query anew, from the words and the schema."""
-        return operations_of(question_in(state.task.prompt, _PROMPT), state.task.tags[0])
+        return operations_for(state.task, _PROMPT)
+
+
+def _misread(rng: np.random.Generator, records: Records, n: int) -> Records:
+    """Return the records with another option of `n` rules."""
+    picks = dict(records.picks)
+    for place in rng.permutation(len(picks))[:n].tolist():
+        name = list(picks)[place]
+        picks[name] = (picks[name] + 1) % len(RULES[name])
+    return replace(records, picks=picks)
+
+
+def _mistaken(rng: np.random.Generator, report: Report, n: int) -> Report:
+    """Return the report with a twin in place of `n` columns."""
+    columns = list(report.columns)
+    for place in (1 + rng.permutation(len(columns) - 1)[:n]).tolist():
+        twins = columns[place].twins()
+        columns[place] = twins[int(rng.integers(len(twins)))]
+    return replace(report, columns=tuple(columns))

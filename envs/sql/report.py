@@ -176,10 +176,12 @@ class Report:
                 yield replace(self, columns=columns)
 
 
-def draw_report(rng: np.random.Generator, domain: Domain, level: int) -> Report:
-    """Draw a report of a level: a third of its columns are simple ones, the others are of kinds that this level or
-    one below brings in, one of this level among them."""
-    n = SIZES[level]
+def draw_report(
+    rng: np.random.Generator, domain: Domain, level: int, n: int | None = None
+) -> Report:
+    """Draw a report of a level, with its number of columns or `n`: a third of them are simple ones, the others are of
+    kinds that this level or one below brings in, one of this level among them."""
+    n = SIZES[level] if n is None else n
     n_simple = (n + 1) // 3
     own = NEW[level][int(rng.integers(len(NEW[level])))]
     below = [kind for at in NEW if at <= level for kind in NEW[at] if kind is not own]

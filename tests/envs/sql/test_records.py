@@ -1,0 +1,164 @@
+"""Tables of an old system with notes on them: each rule decides, and the rows that count are found again in Python."""
+
+import re
+import sqlite3
+
+import numpy as np
+import pytest
+
+import verigym
+from verigym.envs.sql import questions, repair
+from verigym.envs.sql.domains import DOMAINS
+from verigym.envs.sql.read_notes import query_from
+from verigym.envs.sql.records import BY_LEVEL, RULES, draw_records
+from verigym.envs.sql.records_rows import asked, draw_told_apart
+from verigym.envs.sql.write_query import question_in
+
+LEVELS = tuple(BY_LEVEL)
+
+
+def drawn(seed, level):
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return draw_told_apart(rng, DOMAINS[seed % len(DOMAINS)], level, lambda _: True)
+
+
+def loaded(one):
+    db = sqlite3.connect(":memory:")
+    db.execute("PRAGMA foreign_keys = ON")
+    db.executescript(one.records.ddl())
+    schema = one.records.schema()
+    for table in schema["tables"]:  # parents first, or keys are refused
+        rows = one.rows[table]
+        db.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * len(rows[0]))})", rows)
+    return db
+
+
+def counting(one):
+    """The owners, things and events that count, from the words of the notes."""
+    d, notes = one.records.domain, one.records.notes()
+    rows = {
+        table: [dict(zip([name for name, _ in columns], row, strict=True)) for row in one.rows[table]]
+        for table, columns in one.records.tables().items()
+    }  # fmt: skip
+    labels = {(row["list"], row["code"]): row["label"] for row in rows["codes"]}
+    closed = "" if "whatever the day" in notes else "2023-01-01"
+    owners = {
+        row["id"]: (row["id"], row["name"], labels.get((d.region, row[f"{d.region}_code"])))
+        for row in rows[d.owner_words]
+        if (row["closed_on"] is None or (closed and row["closed_on"] >= closed))
+        and (row["is_test"] == 0 if "Only rows of" in notes else row["is_test"] != 1)
+    }
+    things = {}
+    for row in rows[d.thing_words]:
+        deleted = row["deleted"] >= 1 if "deleted is 1 or above" in notes else row["deleted"] == 1
+        label, price = labels.get((d.kind, row[f"{d.kind}_code"])), row[d.price]
+        if f"{d.thing}_rates" in rows:
+            last = "2023-07-01" if "up to and including" in notes else "2023-07-02"
+            valid = [
+                (rate["id"], rate[d.price])
+                for rate in rows[f"{d.thing}_rates"]
+                if rate[f"{d.thing}_id"] == row["id"]
+                and rate["valid_from"] <= "2023-07-01"
+                and (rate["valid_to"] is None or rate["valid_to"] >= last)
+            ]
+            price = max(valid)[1] if valid else None
+        if row[f"{d.owner}_id"] in owners and not deleted and label and price is not None:
+            things[row["id"]] = (row["id"], row[f"{d.owner}_id"], label, price)
+    events = set()
+    factors = {row["unit"]: row["factor"] for row in rows.get("units", [])}
+    for row in rows[d.event_words]:
+        amount, day = row[d.amount], row[d.day]
+        if "state" in row:
+            if not (row["state"] == "F" if "(final)" in notes else row["state"] != "X"):
+                continue
+            if "is its corrected_on" in notes:
+                day = row["corrected_on"] or day
+        if "source_key" in row:
+            same = [e["id"] for e in rows[d.event_words] if e["source_key"] == row["source_key"]]
+            if row["id"] != (min if "the lowest id counts" in notes.splitlines()[-1] else max)(
+                same
+            ):
+                continue
+        changes = [c for c in rows.get(f"{d.event}_changes", []) if c[f"{d.event}_id"] == row["id"]]
+        if changes:
+            by_id = "whatever its made_on" in notes
+            amount = max(changes, key=lambda c: (by_id or c["made_on"], c["id"]))[d.amount]
+        if "unit" in row:
+            if row["unit"] not in factors:
+                continue
+            amount *= factors[row["unit"]] * (
+                10 if "is_bulk = 1" in notes and row["is_bulk"] else 1
+            )
+        if row[f"{d.thing}_id"] in things:
+            events.add((row["id"], row[f"{d.thing}_id"], amount, day))
+    return {d.owner: {*owners.values()}, d.thing: {*things.values()}, d.event: events}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_views_are_the_rows_that_count(level):
+    for seed in range(8):
+        one = drawn(seed, level)
+        db = loaded(one)
+        for table, right in counting(one).items():
+            sql = f"WITH {one.records.views()} SELECT * FROM {table}"
+            found = db.execute(sql).fetchall()
+            assert len(found) == len(set(found)) > 3
+            assert set(found) == right, (seed, table)
+        db.close()
+
+
+@pytest.mark.parametrize("name", ["questions", "repair"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_words_alone_say_which_query_is_asked_for(name, level):
+    env = verigym.make(f"sql/{name}-v0")
+    for seed in range(4):
+        task = env.sample_task(seed, str(level))
+        template = {"questions": questions, "repair": repair}[name]._PROMPT
+        question = question_in(task.prompt, template)
+        query, operations = query_from(task.prompt, question, task.tags[0])
+        assert query == task.reference["query"]
+        assert operations > 100 * level
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_who_misses_one_rule_earns_nothing(level):
+    verifier = verigym.make("sql/questions-v0").verifier
+    one = drawn(level, level)
+    reference = {"query": asked(one.records, one.report), "schema": one.records.schema(), "rows": one.rows, "dialect": "sqlite"}  # fmt: skip
+    task = verigym.Task(id="t", env_id="e", seed=0, prompt="p", difficulty="easy", reference=reference)  # fmt: skip
+    assert verifier.verify(task, asked(one.records, one.report)).score == 1.0
+    twins = [*one.records.twins()]
+    assert len(twins) == len(BY_LEVEL[level])
+    for twin in twins:
+        assert verifier.verify(task, asked(twin, one.report)).score == 0.0, twin.picks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_query_of_a_twin_earns_nothing(level):
+    verifier = verigym.make("sql/questions-v0").verifier
+    for seed in range(2):
+        one = drawn(seed, level)
+        reference = {"query": asked(one.records, one.report), "schema": one.records.schema(), "rows": one.rows, "dialect": "sqlite"}  # fmt: skip
+        task = verigym.Task(id="t", env_id="e", seed=0, prompt="p", difficulty="easy", reference=reference)  # fmt: skip
+        for twin in one.report.twins():
+            assert verifier.verify(task, asked(one.records, twin)).score == 0.0, twin.question
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_several_faults_are_to_be_mended(level):
+    env = verigym.make("sql/repair-v0")
+    task = env.sample_task(level, str(level))
+    broken = re.search(r"```sql\n.*?\n```", task.prompt, re.DOTALL)[0]
+    assert f"but {2 + (level > 8) + (level > 9)} parts of it are wrong" in task.prompt
+    assert env.verifier.verify(task, broken).score == 0.0
+    assert env.verifier.verify(task, f"```sql\n{task.reference['query']}\n```").score == 1.0
+
+
+def test_every_rule_has_another_reading():
+    for level, rules in BY_LEVEL.items():
+        records = draw_records(np.random.Generator(np.random.PCG64(1)), DOMAINS[0], level)
+        assert set(records.picks) == set(rules)
+        assert len({twin.views() for twin in records.twins()} | {records.views()}) == len(rules) + 1
+        assert len({twin.notes() for twin in records.twins()} | {records.notes()}) == len(rules) + 1
+    assert all(len(options) > 1 for options in RULES.values())
