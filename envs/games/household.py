@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.games.homes import ROOMS, THINGS, HomeDraws, furnished, spots_for
 from verigym.envs.games.replayed import Play, ReplayedGame
-from verigym.verifiers.games.household import APPLIANCES, STATES, HouseholdState, kind_of
+from verigym.verifiers.games.household import APPLIANCES, STATES, HouseholdState, is_run, kind_of
 from verigym.verifiers.games.rules import RULES
 
 # Rooms, things that are not wanted, and errands.
@@ -21,11 +22,10 @@ SIZES: dict[int, tuple[int, int, tuple[str, ...]]] = {
     4: (3, 14, ("put", "light", "heat", "cool", "clean")),
     5: (4, 19, ("heat", "cool", "clean")),
     6: (5, 24, ("two", "heat", "cool", "clean")),
-    7: (5, 50, ("two", "heat", "cool", "clean")),
-    8: (5, 90, ("two", "heat", "cool", "clean")),
-    9: (5, 120, ("two",)),
-    10: (5, 180, ("two",)),
 }
+# From level 7 on: things that are not wanted, errands, commands that the order in the prompt takes beyond the best
+# one, and commands to spare in percent.
+SEVERAL = {7: (30, 2, 1, 15), 8: (40, 3, 2, 5), 9: (50, 4, 2, 0), 10: (80, 4, 3, 0)}
 
 _PROMPT = """\
 You are at home. The rooms are: {rooms}. Your errand is to {errand}. Any thing of the kind will do.
@@ -36,6 +36,18 @@ to switch it on or off.
 Answer with one command: go to PLACE OR ROOM, open PLACE, close PLACE, take THING from PLACE, put THING \
 in PLACE, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE, or use PLACE. Give things and \
 places with their numbers, as in "take cup 2 from table 1". You have {turns} commands."""
+_PROMPT_SEVERAL = """\
+You are at home. The rooms are: {rooms}. Run these errands, in any order: {errands}. Any thing of the kind will do, but \
+each errand must still be as asked at the end.
+You can go from any room to any other, and within a room from place to place. Open what is closed before you take a thing \
+from it or put one into it. You can hold one thing at a time. You can heat a thing that you hold if you are at a \
+microwave, cool it at a fridge, and clean it at a sink.
+Answer with one command: go to PLACE OR ROOM, open PLACE, close PLACE, take THING from PLACE, put THING \
+in PLACE, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE, or use PLACE. Give things and \
+places with their numbers, as in "take cup 2 from table 1". You have {turns} commands, hardly more than the errands take in the \
+best order.
+The places by room, and the things that are there now. All that can be closed is closed:
+{map}"""
 
 _ERRANDS = {
     "put": "put {a} {thing} {into} {b} {place}",
@@ -51,7 +63,8 @@ _IN = ("basket", "bin", "cabinet", "drawer", "fridge", "microwave", "safe", "sin
 class Household(ReplayedGame):
     """The environment. An action is a command such as `open fridge 1`; six kinds of errands.
 
-    The turns are enough to look into every place of the house once and then to run the errand.
+    The turns are enough to look into every place of the house once and then to run the errand. From level 7 on there
+    are several errands, the prompt says where everything is, and no turns are left for a worse order.
     """
 
     id: ClassVar[str] = "verigym/games/household-v0"
@@ -61,6 +74,8 @@ class Household(ReplayedGame):
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw a house in which nothing of the wanted kind is at its target yet."""
+        if level in SEVERAL:
+            return _draw_several(rng, level)
         size, others, errands = SIZES[level]
         draws = HomeDraws(rng.random(256 if others < 30 else 4 * others).tolist())
         rest = [room for room in ROOMS if room != "kitchen"]
@@ -153,29 +168,12 @@ class Household(ReplayedGame):
     @override
     def best(self, board: HouseholdState) -> str | None:
         """Return the next command of a player who knows the place of everything."""
-        if RULES["household"].won(board):
-            return None
-        errand, wanted, _ = board.house.errand
-        if kind_of(board.held) == wanted:
-            if errand == "light":
-                return _at(board, _nearest(board, "lamp")) or f"use {board.at}"
-            if errand in STATES and (board.held, STATES[errand]) not in board.states:
-                place = _nearest(board, APPLIANCES[errand])
-                return _at(board, place) or f"{errand} {board.held} with {place}"
-            place = _target(board)
-            return _opened(board, place) or _put(board, place)
-        if board.held:  # something else: lay it down
-            if board.at and kind_of(board.at) != "lamp":
-                return _opened(board, board.at) or _put(board, board.at)
-            spots = [n for n, room in board.house.room_of.items() if room == board.room]
-            return f"go to {next(spot for spot in spots if kind_of(spot) != 'lamp')}"
-        spot, thing = _fetched(board)
-        return _opened(board, spot) or f"take {thing} from {spot}"
+        return None if RULES["household"].won(board) else _next_command(board)
 
     def work(self, state: Play) -> int:
         """Count the things that are compared with the wanted kind, or the places with the target."""
         board: HouseholdState = state.board
-        operations, wanted = 1, board.house.errand[1]
+        operations, wanted = 1, _current(board)[1]
         if kind_of(board.held) == wanted:
             for name in board.house.room_of:
                 operations += 1
@@ -187,6 +185,142 @@ class Household(ReplayedGame):
             if kind_of(thing) == wanted:
                 operations += 1  # how far it is
         return operations
+
+
+def _next_command(board: HouseholdState) -> str:
+    errand, wanted, _ = _current(board)
+    if kind_of(board.held) == wanted:
+        if errand == "light":
+            return _at(board, _nearest(board, "lamp")) or f"use {board.at}"
+        if errand in STATES and (board.held, STATES[errand]) not in board.states:
+            place = _nearest(board, APPLIANCES[errand])
+            return _at(board, place) or f"{errand} {board.held} with {place}"
+        place = _target(board)
+        return _opened(board, place) or _put(board, place)
+    if board.held:  # something else: lay it down
+        if board.at and kind_of(board.at) != "lamp":
+            return _opened(board, board.at) or _put(board, board.at)
+        spots = [n for n, room in board.house.room_of.items() if room == board.room]
+        return f"go to {next(spot for spot in spots if kind_of(spot) != 'lamp')}"
+    spot, thing = _fetched(board)
+    return _opened(board, spot) or f"take {thing} from {spot}"
+
+
+def _current(board: HouseholdState) -> tuple[str, str, str]:
+    """The first errand that is still to be run; the last of all if none is."""
+    errands = (board.house.errand, *board.house.more)
+    return next((one for one in errands if not is_run(board, one)), errands[-1])
+
+
+def _draw_several(rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+    """Draw houses and errands for different kinds of things, until their order matters."""
+    others, count, beyond, spare = SEVERAL[level]
+    rooms = list(ROOMS)
+    while True:
+        draws = HomeDraws(rng.random(8 * others + 200).tolist())
+        places = furnished(draws, rooms)
+        errands = _drawn_errands(draws, places, count)
+        things = _scattered(draws, places, errands, others)
+        house = {"places": places, "things": things, "room": draws.pick(rooms)}
+        # Other things do not matter to the plan.
+        kinds = [thing for _, thing, _ in errands]
+        wanted = {name: spot for name, spot in things.items() if kind_of(name) in kinds}
+        start = RULES["household"].start({**house, "things": wanted, "errands": errands})
+        order, commands = _best_order(start)
+        if _commands(start, errands) >= commands + beyond:
+            break
+    turns = commands + commands * spare // 100
+    prompt = _PROMPT_SEVERAL.format(
+        rooms=", ".join(rooms),
+        errands="; ".join(_said(*one) for one in errands),
+        turns=turns,
+        map="\n".join(_mapped(room, places, things) for room in rooms),
+    )
+    return prompt, {**house, "errands": [list(one) for one in order], "turns": turns}
+
+
+def _drawn_errands(
+    draws: HomeDraws, places: list[list[Any]], count: int
+) -> list[tuple[str, str, str]]:
+    kinds = sorted({kind_of(name) for name, _, _ in places} - {"lamp", *APPLIANCES.values()})
+    errands: list[tuple[str, str, str]] = []
+    while len(errands) < count:
+        errand = draws.pick(("two", "heat", "cool", "clean"))
+        thing = draws.pick(THINGS[errand])
+        if thing not in [one[1] for one in errands]:
+            errands.append((errand, thing, draws.pick(kinds)))
+    return errands
+
+
+def _scattered(
+    draws: HomeDraws, places: list[list[Any]], errands: list[tuple[str, str, str]], others: int
+) -> dict[str, str]:
+    """Put things into their usual places, none of a wanted kind where it is to go."""
+    targets = {thing: place for _, thing, place in errands}
+    chosen = [
+        draws.pick([kind for kind in THINGS["put"] if kind not in targets]) for _ in range(others)
+    ]
+    chosen += [thing for _, thing, _ in errands for _ in range(3)]
+    things: dict[str, str] = {}
+    for kind in chosen:
+        spots = [spot for spot in spots_for(kind, places) if kind_of(spot) != targets.get(kind)]
+        spots = spots or [
+            name for name, _, _ in places if kind_of(name) not in (targets[kind], "lamp")
+        ]
+        number = 1 + sum(kind_of(name) == kind for name in things)
+        things[f"{kind} {number}"] = draws.pick(spots)
+    return things
+
+
+def _best_order(start: HouseholdState) -> tuple[list[tuple[str, str, str]], int]:
+    """Return the order of the errands that takes the fewest commands, and how many, by trying all orders."""
+    best: list[tuple[str, str, str]] = []
+    least = 1 << 30
+
+    def run(state: HouseholdState, done: list[tuple[str, str, str]], spent: int) -> None:
+        nonlocal best, least
+        left = [one for one in errands if one not in done]
+        if not left and spent < least:
+            best, least = done, spent
+        for one in left:
+            after, commands = _after(state, one)
+            if spent + commands < least:
+                run(after, [*done, one], spent + commands)
+
+    errands = (start.house.errand, *start.house.more)
+    run(start, [], 0)
+    return best, least
+
+
+def _commands(state: HouseholdState, order: list[tuple[str, str, str]]) -> int:
+    """Return the number of commands that the errands take in this order."""
+    spent = 0
+    for errand in order:
+        state, commands = _after(state, errand)
+        spent += commands
+    return spent
+
+
+def _after(state: HouseholdState, errand: tuple[str, str, str]) -> tuple[HouseholdState, int]:
+    """Return the house after an errand is run, and the number of commands that it takes."""
+    house, rules, commands = state.house, RULES["household"], 0
+    state = replace(state, house=replace(house, errand=errand, more=()))
+    command = ""
+    while not (command.startswith("put ") and rules.won(state)):
+        command = _next_command(state)
+        state = rules.apply(state, rules.read(command))
+        commands += 1
+    return replace(state, house=house), commands
+
+
+def _mapped(room: str, places: list[list[Any]], things: dict[str, str]) -> str:
+    """The places of a room with their things."""
+    lines = []
+    for name, where, opens in places:
+        if where == room:
+            there = ", ".join(thing for thing, spot in things.items() if spot == name)
+            lines.append(f"{name}{' (closed)' if opens else ''}: {there or 'nothing'}")
+    return f"{room}: " + "; ".join(lines) + "."
 
 
 def _said(errand: str, thing: str, place: str) -> str:
@@ -230,11 +364,10 @@ def _nearest(board: HouseholdState, kind: str) -> str:
 def _target(board: HouseholdState) -> str:
     """Return the target place of the held thing; for `two`, a place that already has one of its
     kind."""
-    errand, wanted, target = board.house.errand
+    errand, wanted, target = _current(board)
     if errand == "two":
         for name in board.house.room_of:
-            kinds = map(kind_of, board.things_at(name))
-            if kind_of(name) == target and wanted in kinds:
+            if kind_of(name) == target and wanted in map(kind_of, board.things_at(name)):
                 return name
     return _nearest(board, target)
 
@@ -242,7 +375,7 @@ def _target(board: HouseholdState) -> str:
 def _fetched(board: HouseholdState) -> tuple[str, str]:
     """Return the nearest place and thing to fetch: a thing of the wanted kind that is not where it
     belongs."""
-    errand, wanted, _ = board.house.errand
+    errand, wanted, _ = _current(board)
     kept = _target(board) if errand == "two" else ""
     found = [
         (spot, thing)

@@ -33,12 +33,13 @@ Move = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class HouseholdPlan:
     """Everything that stays fixed. A place is its name, its room, and whether it opens; a kind is
-    a name without its number. The errand is one of `ERRANDS`, a kind of thing, and a kind of place
-    (empty for `light`)."""
+    a name without its number. An errand is one of `ERRANDS`, a kind of thing, and a kind of place
+    (empty for `light`); `more` are errands beside the first."""
 
     places: tuple[tuple[str, str, bool], ...]
     things: tuple[str, ...]
     errand: tuple[str, str, str]
+    more: tuple[tuple[str, str, str], ...] = ()
     room_of: dict[str, str] = field(init=False, compare=False, repr=False)
     opens: frozenset[str] = field(init=False, compare=False, repr=False)
 
@@ -86,7 +87,7 @@ def kind_of(name: str) -> str:
 
 class HouseholdRules:
     """`{"places": [["fridge 1", "kitchen", true], ...], "things": {"egg 1": "fridge 1"}, "room": "kitchen",
-    "errand": ["cool", "egg", "table"]}`.
+    "errand": ["cool", "egg", "table"]}`, or `errands`, a list of them that must all be run.
 
     A move is `go to fridge 1` (a place here, or a room), `open fridge 1`, `close fridge 1`, `take egg 1 from
     fridge 1`, `put egg 1 on table 1`, `heat egg 1 with microwave 1` (and so `cool`, fridge; `clean`, sink) or
@@ -95,7 +96,8 @@ class HouseholdRules:
     """
 
     def start(self, reference: Mapping[str, JSON]) -> HouseholdState:
-        house = HouseholdPlan(_places(reference), *_things(reference), _errand(reference))
+        first, *more = _errands(reference)
+        house = HouseholdPlan(_places(reference), *_things(reference), first, tuple(more))
         spots = reference["things"]
         assert isinstance(spots, Mapping)
         room = reference.get("room")
@@ -153,18 +155,23 @@ class HouseholdRules:
         return replace(state, states=states)
 
     def won(self, state: HouseholdState) -> bool:
-        errand, thing, place = state.house.errand
-        if errand == "light":
-            lit = state.at in state.opened and kind_of(state.at) == "lamp"
-            return lit and kind_of(state.held) == thing
-        spots = [
-            spot
-            for name, spot in zip(state.house.things, state.where, strict=True)
-            if kind_of(name) == thing
-            and kind_of(spot) == place
-            and (errand not in STATES or (name, STATES[errand]) in state.states)
-        ]
-        return len(set(spots)) < len(spots) if errand == "two" else bool(spots)
+        return all(is_run(state, errand) for errand in (state.house.errand, *state.house.more))
+
+
+def is_run(state: HouseholdState, one: tuple[str, str, str]) -> bool:
+    """Return True if the house is as the errand asks."""
+    errand, thing, place = one
+    if errand == "light":
+        lit = state.at in state.opened and kind_of(state.at) == "lamp"
+        return lit and kind_of(state.held) == thing
+    spots = [
+        spot
+        for name, spot in zip(state.house.things, state.where, strict=True)
+        if kind_of(name) == thing
+        and kind_of(spot) == place
+        and (errand not in STATES or (name, STATES[errand]) in state.states)
+    ]
+    return len(set(spots)) < len(spots) if errand == "two" else bool(spots)
 
 
 def _named(name: JSON) -> bool:
@@ -195,8 +202,14 @@ def _things(reference: Mapping[str, JSON]) -> tuple[tuple[str, ...]]:
     return (tuple(raw),)
 
 
-def _errand(reference: Mapping[str, JSON]) -> tuple[str, str, str]:
-    raw = reference.get("errand")
+def _errands(reference: Mapping[str, JSON]) -> list[tuple[str, str, str]]:
+    raw = reference.get("errands", [reference.get("errand")])
+    if not isinstance(raw, list | tuple) or not 1 <= len(raw) <= 20:
+        raise TaskError(f"household: errands must be a list of 1 to 20, got {raw!r}")
+    return [_errand(one) for one in raw]
+
+
+def _errand(raw: JSON) -> tuple[str, str, str]:
     if isinstance(raw, list | tuple) and len(raw) == 3 and raw[0] in ERRANDS:
         return str(raw[0]), str(raw[1]), str(raw[2])
     raise TaskError(f"household: an errand is one of {ERRANDS}, a thing and a place, got {raw!r}")

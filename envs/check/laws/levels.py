@@ -63,24 +63,27 @@ def success_falls_with_the_level(subject: Subject) -> dict[str, Any]:
 
     The policy errs in each operation at one of three rates; shortcuts are random play, constants, copies of the
     prompt and other policies that solve nothing. A difference counts if neither chance explains it nor what
-    `Env.chance` declares. Shortcuts are not played if every verdict runs programs.
+    `Env.chance` declares. Shortcuts are not played if every verdict runs programs. The success by level goes into
+    the card.
     """
     env = subject.quick()
     if env.oracle_absent:
         return {}
     seeds = range(max(3, subject.few(_TASKS)))
     plays = {name: play_level(env, name, seeds) for name in env.scale().levels}
+    curve: dict[str, Any] = {}
     for rate in ERROR_RATES:
-        _refuse_rise(
-            {name: noisy_returns(some, rate) for name, some in plays.items()},
-            f"a policy that errs in {rate:g} of all operations",
-        )
+        returns = {name: noisy_returns(some, rate) for name, some in plays.items()}
+        _refuse_rise(returns, f"a policy that errs in {rate:g} of all operations")
+        curve[f"success_at_{100 * rate:g}_%_errors"] = {
+            name: round(fmean(some), 3) for name, some in returns.items()
+        }
     if env.costly:
-        return {}
+        return curve
     rewards = play_shortcuts(env, tasks_of(plays), one_in=_ONE_IN)
     paid = {name: by for name, by in rewards.items() if any(map(any, by.values()))}
     _refuse_paid_more(paid, list(plays), env.chance)
-    return {
+    return curve | {
         "best_shortcut_return": {
             level: round(max((fmean(by[level]) for by in paid.values()), default=0.0), 3)
             for level in plays

@@ -150,6 +150,9 @@ def test_a_policy_that_errs_fails_every_second_time_at_693_operations():
 def test_success_that_falls_or_stays_passes(kind):
     found = success_falls_with_the_level(subject(kind, 24))
     assert list(found["best_shortcut_return"]) == list(kind.scale().levels)
+    curves = [found[f"success_at_{rate}_%_errors"] for rate in ("10", "1", "0.1")]
+    assert all(list(curve) == list(kind.scale().levels) for curve in curves)
+    assert all(a <= b <= c for a, b, c in zip(*(curve.values() for curve in curves), strict=True))
 
 
 @pytest.mark.parametrize(

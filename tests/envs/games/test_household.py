@@ -8,7 +8,9 @@ import pytest
 
 import verigym
 from verigym.envs.games.homes import ROOMS, THINGS
-from verigym.verifiers.games.household import ERRANDS, kind_of
+from verigym.envs.games.household import _best_order, _commands
+from verigym.errors import TaskError
+from verigym.verifiers.games.household import ERRANDS, is_run, kind_of
 from verigym.verifiers.games.rules import RULES
 
 NAME = "games/household-v0"
@@ -225,3 +227,40 @@ def test_names_are_read_as_they_are_written():
     words = (*kinds, *ROOMS, *itertools.chain(*THINGS.values()))
     joints = {"from", "with", "in", "on", "into", "onto", "the"}
     assert not joints & {part for word in words for part in word.split()}
+
+
+@pytest.mark.parametrize(("level", "errands"), [(7, 2), (10, 4)])
+def test_high_levels_have_several_errands_and_tell_where_everything_is(level, errands):
+    env = verigym.make("games/household", difficulty=level)
+    prompt, _ = env.reset(seed=4)
+    board = env.state.board
+    assert len(board.house.more) == errands - 1
+    for thing, spot in zip(board.house.things, board.where, strict=True):
+        line = next(
+            part for part in re.split(r"[;\n]", prompt) if f"{spot}" in part and thing in part
+        )
+        assert line
+    over = False
+    while not over:
+        _, reward, terminated, truncated, _ = env.step(env.oracle())
+        over = terminated or truncated
+    assert reward == 1.0
+    assert all(is_run(env.state.board, one) for one in (board.house.errand, *board.house.more))
+
+
+def test_the_order_of_the_errands_is_the_best_of_all():
+    env = verigym.make("games/household", difficulty=8)
+    env.reset(seed=2)
+    start = env.state.board
+    errands = (start.house.errand, *start.house.more)
+    lengths = [_commands(start, list(order)) for order in itertools.permutations(errands)]
+    assert _best_order(start)[1] == min(lengths) < max(lengths)
+
+
+@pytest.mark.parametrize("errands", [[], "put", [["put", "cup"]], [["steal", "cup", "bed"]]])
+def test_errands_of_another_form_are_refused(errands):
+    env = verigym.make("games/household")
+    env.reset(seed=0)
+    reference = dict(env.task.reference) | {"errands": errands}
+    with pytest.raises(TaskError, match="errand"):
+        RULES["household"].start(reference)
