@@ -49,7 +49,7 @@ test-exports: setup $(LARGE_EXPORTS:%=peers-%)  ## Exports to packages that are 
 	"$(BIN)/pytest" tests/trainers/exports "tests/docs/test_tutorials.py::test_a_tutorial_works_from_top_to_bottom[with-verl]" -m slow $(PICK)
 
 test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual environment of its own
-	OMP_NUM_THREADS=1 $(VLLM)/bin/pytest -W default tests/agents/engines tests/trainers/test_train_vllm.py -m slow --timeout 900 $(PICK)
+	OMP_NUM_THREADS=1 $(VLLM)/bin/pytest -W default tests/agents/engines tests/trainers/test_train_vllm.py tests/trainers/test_sharded_delivery.py -m slow --timeout 900 $(PICK)
 
 test-tinker: setup peers-tinker  ## Training on a real server of the Tinker protocol, on CPU
 	OMP_NUM_THREADS=1 VERIGYM_TINKER_PYTHON=$(PEERS)/tinker/bin/python "$(BIN)/pytest" -W default tests/trainers/test_train_tinker.py -m slow --timeout 1800

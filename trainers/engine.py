@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.distributed.tensor import DTensor
 from transformers import AutoModelForCausalLM
 
 from verigym.agents.engines.sampler import Weights
+from verigym.agents.engines.shards import Holders, OneHolder
 from verigym.agents.policies.loading import without_progress_bars
 from verigym.trainers.batch import Row
 from verigym.trainers.config import AlgorithmSection, TrainSection
@@ -49,6 +51,7 @@ class Engine(ForwardEngine):
         self.max_tokens = algorithm.max_tokens or max_tokens
         self.objective = Objective(algorithm)
         self.optimizer = self._adamw(train.lr)
+        self.holders: Holders = OneHolder(self._tensors)
         if train.gradient_checkpointing:
             recompute_activations(model)
 
@@ -94,17 +97,24 @@ class Engine(ForwardEngine):
 
     def weights(self, version: int) -> Weights:
         """Return the model's weights under a version number; of LoRA, the adapter. They are not copied."""
-        is_adapter = bool(getattr(self.model, "peft_config", None))
         return Weights(
             version=version,
-            tensors={
-                name: parameter.detach()
-                for name, parameter in self.model.named_parameters()
-                if parameter.requires_grad or not is_adapter
-            },
+            tensors=self._tensors(),
             save=self.save,
-            is_adapter=is_adapter,
+            holders=self.holders,
+            is_adapter=self._is_adapter(),
         )
+
+    def _is_adapter(self) -> bool:
+        return bool(getattr(self.model, "peft_config", None))
+
+    def _tensors(self) -> dict[str, Tensor]:
+        is_adapter = self._is_adapter()
+        return {
+            name: parameter.detach()
+            for name, parameter in self.model.named_parameters()
+            if parameter.requires_grad or not is_adapter
+        }
 
     def save(self, folder: Path) -> None:
         """Write the model as a transformers folder; of LoRA the adapter alone."""

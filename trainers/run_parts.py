@@ -180,21 +180,20 @@ def _load_parts(config: Config, model: Path) -> tuple[HFPolicy, Engine]:
         from verigym.trainers.tinker_start import start_tinker
 
         return start_tinker(config, model)
-    policy = _load_policy(config, model)
-    make: Callable[..., Engine] = Engine
+    options: dict[str, Any] = {
+        "temperature": config.policy.temperature,
+        "train": config.train,
+        "algorithm": config.algorithm,
+        "max_tokens": config.policy.max_new_tokens,
+    }
     if dist.is_torchelastic_launched():
-        from verigym.trainers.sharded import ShardedEngine, n_processes
+        from verigym.trainers.ranks import n_processes
+        from verigym.trainers.sharded_start import start_sharded
 
-        make = ShardedEngine.lead if n_processes() > 1 else Engine
-    engine = make(
-        policy.model,
-        pad_id=policy.tokenizer.pad_token_id or 0,
-        temperature=config.policy.temperature,
-        train=config.train,
-        algorithm=config.algorithm,
-        max_tokens=config.policy.max_new_tokens,
-    )
-    return policy, engine
+        if n_processes() > 1:
+            return start_sharded(config, _load_policy(config, model), model, options)
+    policy = _load_policy(config, model)
+    return policy, Engine(policy.model, pad_id=policy.tokenizer.pad_token_id or 0, **options)
 
 
 def _load_policy(config: Config, model: Path) -> HFPolicy:

@@ -2,13 +2,15 @@
 
     torchrun --nproc-per-node 2 -m verigym train config.toml
 
-Rank 0 runs the whole program: it plays with a whole copy of the model and writes. The other ranks take part in what
-its engine does: rank 0 sends them the name of a method with its arguments, and all call it at once. All have all rows
-and cut them alike; a rank computes its share of the micro-batches, and fillers, from which nothing is learnt, where
-another has one more. Denominators are those of all rows, and gradients are added up, so the cut changes no gradient.
+Rank 0 runs the whole program: it plays and writes. The other ranks take part in what its engine does: rank 0 sends
+them the name of a method with its arguments, and all call it at once. All have all rows and cut them alike; a rank
+computes its share of the micro-batches, and fillers, from which nothing is learnt, where another has one more.
+Denominators are those of all rows, and gradients are added up, so the cut changes no gradient.
 
-After each optimiser step the weights are gathered into the copy of rank 0, so checkpoints are whole and may be resumed
-with another number of processes. Run with gloo on CPU; with NCCL it has not been run.
+If rank 0 samples with torch, it has a whole copy of the model, into which the weights are gathered after each optimiser
+step, tensor by tensor. Another engine gets the weights from all ranks, each its own rows (shard_holders.py), and no rank
+has the whole model then, but while a checkpoint is read or written. Checkpoints are whole, and may be resumed with
+another number of processes. Run with gloo on CPU; with NCCL it has not been run.
 Source: PyTorch FSDP2, Zhao et al. 2023, arXiv 2304.11277.
 """
 
@@ -16,22 +18,23 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
-from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 from transformers import AutoModelForCausalLM
 from typing_extensions import override
 
 from verigym.agents.engines.sampler import EngineFault, Weights
+from verigym.agents.engines.shards import Holders, Sender, Shard, rows_of
 from verigym.agents.policies.loading import without_progress_bars
 from verigym.agents.prefix_tree import count_distinct
 from verigym.errors import ConfigError
@@ -40,15 +43,9 @@ from verigym.trainers.config import Config
 from verigym.trainers.engine import Engine, recompute_activations
 from verigym.trainers.forward import MicroBatch
 from verigym.trainers.learner import DivergedError, StepKind, StepStats
+from verigym.trainers.ranks import Outcomes, Ranks, n_processes
 from verigym.trainers.reading import LARGE_TOKENS
-
-# Ranks wait so long while rank 0 plays; torchrun ends them if it dies.
-_PATIENCE = timedelta(days=7)
-
-
-def n_processes() -> int:
-    """Return the number of processes that torchrun started, 1 without it."""
-    return int(os.environ["WORLD_SIZE"]) if dist.is_torchelastic_launched() else 1
+from verigym.trainers.shard_holders import RankHolders
 
 
 def join(config: Config) -> bool:
@@ -71,9 +68,12 @@ def join(config: Config) -> bool:
 
 
 def _check(config: Config) -> None:
-    algorithm = config.algorithm
+    algorithm, engine = config.algorithm, config.engine
     reasons = {
-        f"engine.name {config.engine.name}; use torch": config.engine.name != "torch",
+        f"engine.name {engine.name}; use torch or vllm": engine.name not in ("torch", "vllm"),
+        f"engine.transfer {engine.transfer}; use gloo, disk or delta": (
+            engine.transfer not in ("gloo", "disk", "delta")
+        ),
         "policy.lora; train all weights": config.policy.lora is not None,
         f"algorithm.name {algorithm.name}, which has a critic; choose one without": bool(
             algorithm.estimator.heads
@@ -87,49 +87,27 @@ def _check(config: Config) -> None:
             raise ConfigError(f"a run of several processes does not support {reason}")
 
 
-class Ranks:
-    """The processes of a run. `talk` is their group for Python objects."""
-
-    def __init__(self) -> None:
-        has_gpus = torch.cuda.is_available()
-        if has_gpus:
-            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-        dist.init_process_group("cpu:gloo,cuda:nccl" if has_gpus else "gloo")
-        self.rank, self.world = dist.get_rank(), dist.get_world_size()
-        self.talk = dist.new_group(backend="gloo", timeout=_PATIENCE)
-
-    def mesh(self, device: str) -> DeviceMesh:
-        """Return the processes as one line on `device`."""
-        return init_device_mesh(device, (self.world,))
-
-    def share(self, message: Any) -> Any:
-        """Return rank 0's message, on all ranks."""
-        box = [message]
-        dist.broadcast_object_list(box, 0, self.talk)
-        return box[0]
-
-    def collect(self, message: Any) -> list[Any]:
-        """Return the messages of all ranks in their order, on all ranks."""
-        found: list[Any] = [None] * self.world
-        dist.all_gather_object(found, message, self.talk)
-        return found
-
-
 class ShardedEngine(Engine):
-    """`Engine` on a sharded copy of `whole`, the model that rank 0 plays with. The callers are on rank 0.
+    """`Engine` on a sharded copy of `whole`, which rank 0 keeps as the model that it plays with. The callers are on
+    rank 0.
 
-    On other ranks `whole` is an outline, and is dropped.
+    If it does not keep it, and on other ranks, where it is an outline, `whole` is dropped.
     """
 
-    def __init__(self, ranks: Ranks, whole: Any, **options: Any) -> None:
+    def __init__(self, ranks: Ranks, whole: Any, *, keeps: bool = True, **options: Any) -> None:
         super().__init__(whole, **options)
         self.ranks = ranks
         self.whole: Any = whole if ranks.rank == 0 else None
+        self.keeps = keeps
+        self.holders: Holders = RankHolders(self)
+        self._sender: Sender | None = None
         self._busy = ranks.rank > 0
         self._failed = False
+        self._turn = threading.RLock()
         # They must all read rows in the same way.
         self.unshared = ranks.share(self.unshared)
         self._config, self._dtype, self._device = whole.config, whole.dtype, whole.device
+        self._generation_config = getattr(whole, "generation_config", None)
         self._mesh = ranks.mesh(whole.device.type)
         self.model = self._make_shards()
         # The head and the embedding are one shard if they are tied, so neither is computed by itself.
@@ -138,12 +116,12 @@ class ShardedEngine(Engine):
         self._scatter()
 
     @classmethod
-    def lead(cls, whole: Any, **options: Any) -> ShardedEngine:
+    def lead(cls, whole: Any, *, keeps: bool = True, **options: Any) -> ShardedEngine:
         """Return the engine of rank 0, and have the other ranks make theirs."""
         ranks = Ranks()
         said = {"config": whole.config, "device": whole.device.type, "dtype": whole.dtype}
-        ranks.share({**said, **options})
-        return cls(ranks, whole, **options)
+        ranks.share({**said, "keeps": keeps, **options})
+        return cls(ranks, whole, keeps=keeps, **options)
 
     @classmethod
     def of(
@@ -212,21 +190,33 @@ class ShardedEngine(Engine):
 
     @override
     def weights(self, version: int) -> Weights:
-        tensors = {name: p.detach() for name, p in self.whole.named_parameters()}
-        return Weights(version=version, tensors=tensors, save=self.save)
+        tensors: dict[str, Tensor] = {
+            name: torch.empty(p.shape, dtype=p.dtype, device="meta")
+            for name, p in self.model.named_parameters()
+        }
+        if self.whole is not None:
+            tensors = {name: p.detach() for name, p in self.whole.named_parameters()}
+        return Weights(version=version, tensors=tensors, save=self.save, holders=self.holders)
 
     @override
     def save(self, folder: Path) -> None:
+        whole = self.whole if self.keeps else self._all("_assemble")
         with without_progress_bars():
-            self.whole.save_pretrained(folder)
+            whole.save_pretrained(folder)
 
     @override
     def load(self, folder: Path) -> None:
-        sharded, self.model = self.model, self.whole
-        try:
-            super().load(folder)
-        finally:
-            self.model = sharded
+        if self.keeps:
+            sharded, self.model = self.model, self.whole
+            try:
+                super().load(folder)
+            finally:
+                self.model = sharded
+        else:
+            with without_progress_bars():
+                self.whole = AutoModelForCausalLM.from_pretrained(
+                    folder, local_files_only=True, use_safetensors=True, dtype=self._dtype
+                )
         self._all("_scatter")
 
     @override
@@ -240,8 +230,12 @@ class ShardedEngine(Engine):
 
     def _all(self, name: str, *arguments: Any) -> Any:
         """Call a method of this class on all ranks; inside such a call, on this one alone."""
-        if self._busy:
-            return getattr(self, name)(*arguments)
+        with self._turn:
+            if self._busy:
+                return getattr(self, name)(*arguments)
+            return self._all_at_once(name, arguments)
+
+    def _all_at_once(self, name: str, arguments: tuple[Any, ...]) -> Any:
         if self._failed:
             raise EngineFault(
                 "a call was broken off in the middle; all processes end with this one"
@@ -315,7 +309,8 @@ class ShardedEngine(Engine):
 
     def _train_step(self, rows: Sequence[Row], kind: StepKind) -> StepStats:
         found = super().train_step(rows, kind)
-        self._gather()
+        if self.keeps:
+            self._gather(self.whole)
         return found
 
     def _optimizer_state(self) -> dict[str, Any]:
@@ -332,7 +327,7 @@ class ShardedEngine(Engine):
 
     @torch.no_grad()
     def _scatter(self) -> None:
-        """Give the weights of rank 0's whole model to the shards."""
+        """Give the weights of rank 0's whole model to the shards, and drop it unless it is kept."""
         places = [*self.model.parameters(), *self.model.buffers()]
         given: list[Any] = [None] * len(places)
         if self.whole is not None:
@@ -348,17 +343,66 @@ class ShardedEngine(Engine):
             else:
                 dist.broadcast(full, 0)
                 own.copy_(full)
+        if not self.keeps:
+            self.whole = None
 
     @torch.no_grad()
-    def _gather(self) -> None:
-        """Give the weights of the shards to rank 0's whole model."""
-        whole = [None] * len([*self.model.parameters()])
-        if self.whole is not None:
-            whole = [*self.whole.parameters()]
-        for own, copy in zip(self.model.parameters(), whole, strict=True):
+    def _gather(self, whole: Any) -> None:
+        """Give the weights of the shards to rank 0's `whole`."""
+        places = [None] * len([*self.model.parameters()])
+        if whole is not None:
+            places = [*whole.parameters()]
+        for own, copy in zip(self.model.parameters(), places, strict=True):
             full = _whole(own)
             if copy is not None:
                 copy.copy_(full)
+
+    def _assemble(self) -> Any:
+        """Return the whole model on rank 0, for a checkpoint."""
+        whole = None
+        if self.ranks.rank == 0:
+            whole = _outline(self._config, torch.device("cpu"), self._dtype)
+            whole.generation_config = self._generation_config
+        self._gather(whole)
+        return whole
+
+    def shards(self) -> dict[str, Shard]:
+        """Return the rows that this rank has of each tensor."""
+        out = {}
+        for name, parameter in self.model.named_parameters():
+            shard = Shard(_local(parameter).detach(), tuple(parameter.shape))
+            outline = torch.empty(shard.shape, device="meta")
+            wanted = rows_of(outline, self.ranks.world, self.ranks.rank)
+            if shard.rows.shape != wanted.shape:
+                raise RuntimeError(
+                    f"FSDP2 gave this rank {tuple(shard.rows.shape)} of {name} {shard.shape}, not "
+                    f"{tuple(wanted.shape)}"
+                )
+            out[name] = shard
+        return out
+
+    def open_senders(self, make: Callable[..., Sender], arguments: tuple[Any, ...]) -> Outcomes:
+        """Give each rank a sender of its rows; return why it failed on some."""
+        found: Outcomes = self._all("_open_sender", make, arguments)
+        return found
+
+    def send_shards(self, version: int, arguments: tuple[Any, ...]) -> Outcomes:
+        """Have each rank's sender send its rows; return the sizes, and why it failed on some."""
+        found: Outcomes = self._all("_send_shard", version, arguments)
+        return found
+
+    def _open_sender(self, make: Callable[..., Sender], arguments: tuple[Any, ...]) -> Outcomes:
+        def open_it() -> None:
+            self._sender = make(self.ranks.rank, self.ranks.world, *arguments)
+
+        return self.ranks.attempt(open_it)
+
+    def _send_shard(self, version: int, arguments: tuple[Any, ...]) -> Outcomes:
+        def send() -> int:
+            assert self._sender is not None, "no sender was opened"
+            return self._sender.send(version, self.shards(), *arguments)
+
+        return self.ranks.attempt(send)
 
     @override
     def parts(self, rows: Sequence[Row]) -> Iterator[MicroBatch]:

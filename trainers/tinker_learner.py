@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from verigym.agents.engines.sampler import EngineFault, Weights
+from verigym.agents.engines.shards import OneHolder
 from verigym.agents.engines.tinker import TinkerModel, make_datum
 from verigym.agents.prefix_tree import count_distinct
 from verigym.errors import RequestError
@@ -94,7 +95,13 @@ class TinkerLearner(Engine):
 
     def weights(self, version: int) -> Weights:
         """Return a version number without tensors: the sampler is on the same server."""
-        return Weights(version=version, tensors={}, save=self.save, is_adapter=True)
+        return Weights(
+            version=version,
+            tensors={},
+            save=self.save,
+            holders=OneHolder(dict),
+            is_adapter=True,
+        )
 
     def save(self, folder: Path) -> None:
         """Save the adapter on the server, for training and for sampling, and write where into `folder`."""

@@ -8,17 +8,18 @@ from verigym.agents.engines.tinker import PRECISION_NATS, TinkerModel, TinkerSam
 from verigym.agents.policies.hf import HFPolicy
 from verigym.trainers.config import Config
 from verigym.trainers.learner import Learner
+from verigym.trainers.outline_policy import OutlinePolicy
 from verigym.trainers.tinker_learner import TinkerLearner
-from verigym.trainers.tinker_policy import TinkerPolicy
 
 
-def start_tinker(config: Config, folder: Path) -> tuple[TinkerPolicy, TinkerLearner]:
+def start_tinker(config: Config, folder: Path) -> tuple[OutlinePolicy, TinkerLearner]:
     """Create an adapter on the server; `folder` holds tokenizer and configuration of its model."""
     engine, chosen = config.engine, config.policy
     assert engine.url is not None  # tinker_fit.py
     assert chosen.lora is not None
-    policy = TinkerPolicy.outline(
+    policy = OutlinePolicy.outline(
         folder,
+        name=f"tinker:{folder.name}",
         max_new_tokens=chosen.max_new_tokens,
         temperature=chosen.temperature,
         think=chosen.think,

@@ -1,46 +1,73 @@
-"""A channel for tensors between two or more processes, by gloo over TCP; rank 0 sends."""
+"""A channel for tensors by gloo over TCP: the processes of a learner send their rows, the others receive all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import torch
 import torch.distributed
 
+from verigym.agents.engines.shards import Shard, rows_of
+
 # Its annotations lack what is used here.
 dist: Any = torch.distributed
 
 
 def open_store(host: str, world: int, timeout_s: float) -> Any:
-    """Open the meeting point of a channel on a free port; the caller is rank 0."""
+    """Open the meeting point of a channel of `world` processes on a free port."""
     return dist.TCPStore(
         host, 0, world, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=timeout_s)
     )
 
 
-def find_store(host: str, port: int, world: int, timeout_s: float) -> Any:
-    """Connect to the meeting point that rank 0 opened."""
-    return dist.TCPStore(host, port, world, is_master=False, timeout=timedelta(seconds=timeout_s))
-
-
-def join(store: Any, host: str, rank: int, world: int, timeout_s: float) -> Any:
-    """Join the channel; returns when all `world` processes have. Independent of the default process group."""
+def join(host: str, port: int, rank: int, world: int, timeout_s: float) -> Any:
+    """Join the channel whose meeting point is at `port`; returns when all `world` processes have. Independent of the
+    default process group."""
+    patience = timedelta(seconds=timeout_s)
+    store = dist.TCPStore(host, port, world, is_master=False, timeout=patience)
     options = dist.ProcessGroupGloo._Options()
-    options._timeout = timedelta(seconds=timeout_s)
+    options._timeout = patience
     options._devices = [dist.ProcessGroupGloo.create_device(hostname=host)]
     return dist.ProcessGroupGloo(dist.PrefixStore("weights", store), rank, world, options)
 
 
-def send(group: Any, tensors: Iterable[torch.Tensor]) -> None:
-    """Send tensors, in order, to all others. Raises RuntimeError if one of them is gone or late."""
-    for tensor in tensors:
-        group.broadcast(tensor.detach().cpu().contiguous(), 0).wait()
+class GlooSender:
+    """Sends the rows of process `rank` of `n` to each of `receivers`, the ranks from `n` on; a `Sender`."""
+
+    def __init__(
+        self, rank: int, n: int, host: str, port: int, receivers: int, timeout_s: float
+    ) -> None:
+        self._group = join(host, port, rank, n + receivers, timeout_s)
+        self._receivers = range(n, n + receivers)
+
+    def send(self, version: int, shards: Mapping[str, Shard]) -> int:
+        """Send all rows, tensor by tensor. Raises RuntimeError if a receiver is gone or late."""
+        try:
+            return sum(self._send(shard) for shard in shards.values())
+        except BaseException:
+            # Closed, so that the receivers do not wait for the rest.
+            self._group = None
+            raise
+
+    def _send(self, shard: Shard) -> int:
+        if not shard.rows.numel():
+            return 0
+        found = shard.rows.detach().cpu().contiguous()
+        for work in [self._group.send([found], to, 0) for to in self._receivers]:
+            work.wait()
+        return found.numel() * found.element_size()
 
 
-def receive(group: Any, shape: list[int], dtype: str) -> torch.Tensor:
-    """Receive the next tensor."""
+def receive(group: Any, shape: list[int], dtype: str, n: int) -> torch.Tensor:
+    """Receive the next tensor from the `n` processes that have its rows. Raises RuntimeError, which names the rank."""
     tensor = torch.empty(shape, dtype=getattr(torch, dtype))
-    group.broadcast(tensor, 0).wait()
+    for rank in range(n):
+        part = rows_of(tensor, n, rank)
+        if part.numel():
+            try:
+                group.recv([part], rank, 0).wait()
+            except RuntimeError as error:
+                raise RuntimeError(f"the rows of rank {rank} did not arrive: {error}") from error
     return tensor

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard
 
+from verigym.agents.engines.shards import Holders
 from verigym.errors import PolicyError, VerigymError
 
 
@@ -61,12 +62,14 @@ class Sample:
 class Weights:
     """A learner's weights: `tensors` by their names in a checkpoint; of LoRA the adapter alone.
 
-    `save` writes the same as a transformers folder. The tensors are the learner's own, not copies.
+    `save` writes the same as a transformers folder, and `holders` send it. The tensors are the learner's own, not
+    copies; if its processes hold rows of each, they are outlines on the device `meta`.
     """
 
     version: int
     tensors: Mapping[str, Any]
     save: Callable[[Path], None]
+    holders: Holders
     is_adapter: bool = False
 
     @property

@@ -1,9 +1,9 @@
 """vLLM as a sampler: token ids in and out, weights through its own transfer API.
 
-An update pauses the engine with its requests kept, sends, labels the weights, clears the prefix cache and
-goes on; tokens drawn before and after carry their own versions. Names and shapes are compared with the model's
-folder before anything is sent, since an exception in the middle leaves layers without weights: such
-an engine is killed and started anew by `revive`.
+An update pauses the engine with its requests kept, sends (vllm_channels.py), labels the weights, clears the prefix
+cache and goes on; tokens drawn before and after carry their own versions. Names and shapes are compared with the
+model's folder before anything is sent, since an exception in the middle leaves layers without weights: such an engine
+is killed and started anew by `revive`.
 
 Whoever calls `update` proves the delivery (trainers/delivery.py): vLLM's answers do not.
 """
@@ -15,12 +15,9 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from verigym.agents.engines import gloo
-from verigym.agents.engines.deltas import DeltaWriter
 from verigym.agents.engines.sampler import (
     EngineDead,
     EngineFault,
@@ -32,13 +29,12 @@ from verigym.agents.engines.sampler import (
     Weights,
 )
 from verigym.agents.engines.shapes import misfit, read_shapes
+from verigym.agents.engines.vllm_channels import Channel, Transfer, open_channel
 from verigym.agents.engines.vllm_link import EngineAnswer, EngineCall, Link
-from verigym.agents.engines.vllm_native import NativeSender
 from verigym.agents.policy import PolicyRefusal
 from verigym.agents.sampling import generator
 from verigym.errors import RequestError
 
-Transfer = Literal["gloo", "disk", "delta", "nccl", "ipc"]
 _COUNT = itertools.count()
 PRECISION_NATS = {"float32": 1e-5, "bfloat16": 0.15}
 """Bound on the gap to the torch learner with the same weights and dtype (docs/engines.md). Each is ten
@@ -78,9 +74,7 @@ class VllmSampler:
         self._shapes = read_shapes(folder)
         self._scratch = Path(tempfile.mkdtemp(prefix="verigym-weights-"))
         self._lock = threading.Lock()
-        self._channel: Any = None
-        self._native: NativeSender | None = None
-        self._deltas: DeltaWriter | None = None
+        self._channel: Channel | None = None
         self.sent_bytes = 0
         """Size of the weights in the last update; of a delta, of what changed."""
         self._adapter: int | None = None
@@ -98,7 +92,7 @@ class VllmSampler:
         self.link.label("0")
         self.max_context = self.link.max_context()
         self.version = 0
-        self._channel = self._native = self._deltas = self._adapter = None
+        self._channel = self._adapter = None
         self._asleep = self._lost = False
 
     def sample(
@@ -245,92 +239,31 @@ class VllmSampler:
             self.version = weights.version
 
     def _send(self, weights: Weights) -> None:
-        whole = False
+        is_unharmed = False
         try:
+            if self._channel is None:
+                self._channel = open_channel(
+                    self._transfer, self.link, self._scratch, self._host, self._deadline_s
+                )
+            self._channel.prepare(weights)
             self.link.pause("keep")
-            if self._transfer == "gloo":
-                self._send_by_gloo(weights)
-            elif self._transfer == "disk":
-                self._send_by_disk(weights)
-            elif self._transfer == "delta":
-                self._send_by_delta(weights)
-            else:
-                if self._native is None:
-                    self._native = NativeSender(self.link, self._transfer, self._host)
-                self._native.send(weights)
+            self.sent_bytes = self._channel.send(weights)
             self.link.reset_prefix_cache()
             self.link.resume()
-            whole = True
+            is_unharmed = True
+        except UpdateRefused:
+            is_unharmed, self._channel = True, None
+            raise
         except (EngineFault, RuntimeError, TimeoutError, OSError) as error:
             raise EngineDead(
                 f"engine {self.name} was left in the middle of the update to version {weights.version}: "
                 f"{error}"
             ) from error
         finally:
-            if not whole:
+            if not is_unharmed:
                 self._lost = True
-                self._channel = self._native = self._deltas = None
+                self._channel = None
                 self.link.kill()
-
-    def _send_by_gloo(self, weights: Weights) -> None:
-        # Not joined: after a failure it may block in gloo until the engine is killed.
-        sender = ThreadPoolExecutor(1, thread_name_prefix="verigym-send")
-        try:
-            if self._channel is None:
-                self._channel = self._open_channel(sender)
-            self.link.start_weight_update()
-            sent = sender.submit(gloo.send, self._channel, weights.tensors.values())
-            self.link.update_weights(
-                {
-                    "names": list(weights.tensors),
-                    "shapes": [list(tensor.shape) for tensor in weights.tensors.values()],
-                    "dtypes": [
-                        str(tensor.dtype).removeprefix("torch.")
-                        for tensor in weights.tensors.values()
-                    ],
-                }
-            )
-            sent.result()
-            self.link.finish_weight_update(str(weights.version))
-        finally:
-            sender.shutdown(wait=False)
-
-    def _open_channel(self, sender: ThreadPoolExecutor) -> Any:
-        world = 1 + self.link.world_size()
-        store = gloo.open_store(self._host, world, self._deadline_s)
-        joined = sender.submit(gloo.join, store, self._host, 0, world, self._deadline_s)
-        info = {
-            "host": self._host,
-            "port": store.port,
-            "world": world,
-            "timeout_s": self._deadline_s,
-        }
-        self.link.init_weight_transfer_engine(info)
-        return joined.result()
-
-    def _send_by_disk(self, weights: Weights) -> None:
-        folder = self._scratch / f"version-{weights.version}"
-        try:
-            weights.save(folder)
-            self.link.init_weight_transfer_engine({})
-            self.link.start_weight_update()
-            self.link.update_weights({"folder": str(folder)})
-            self.link.finish_weight_update(str(weights.version))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _send_by_delta(self, weights: Weights) -> None:
-        folder = self._scratch / f"version-{weights.version}"
-        try:
-            if self._deltas is None:
-                self._deltas = DeltaWriter()
-                self.link.init_weight_transfer_engine({})
-            self.sent_bytes = self._deltas.write(weights.tensors, folder)
-            self.link.start_weight_update()
-            self.link.update_weights({"folder": str(folder)})
-            self.link.finish_weight_update(str(weights.version))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _load_adapter(self, weights: Weights) -> None:
         """Load the adapter under a number of its own, so that no cached key of an older one fits it."""
@@ -363,7 +296,7 @@ class VllmSampler:
             if self._lost:
                 self.link.start()
                 self.link.label(str(self.version))
-                self._channel = self._native = self._deltas = self._adapter = None
+                self._channel = self._adapter = None
                 self._lost = False
                 return True
             if self._asleep:

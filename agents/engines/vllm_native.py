@@ -13,7 +13,7 @@ from verigym.agents.engines.sampler import Weights
 from verigym.agents.engines.vllm_link import Link
 
 
-class NativeSender:
+class NativeChannel:
     """Sends through vLLM's trainer-side engine, which drives `link` as its client."""
 
     def __init__(self, link: Link, transfer: Literal["nccl", "ipc"], host: str) -> None:
@@ -54,8 +54,12 @@ class NativeSender:
             info, client=link, source=self._source
         )
 
-    def send(self, weights: Weights) -> None:
+    def prepare(self, weights: Weights) -> None:
+        """Prepare nothing."""
+
+    def send(self, weights: Weights) -> int:
         """Send all tensors, and label them."""
         self._source.weights = weights
         self._engine.send_weights()
         self._link.label(str(weights.version))
+        return weights.n_bytes

@@ -13,9 +13,9 @@ import importlib.util
 import multiprocessing
 import os
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -36,6 +36,9 @@ _ENVIRONMENT = {
     "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
     # Otherwise each worker binds itself to all the cores that it sees, and several share them.
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+}
+_TORCHRUN = {"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"} | {
+    *("GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE", "ROLE_NAME", "MASTER_ADDR", "MASTER_PORT")
 }
 _CLOSE_S = 10.0
 _T = TypeVar("_T")
@@ -113,7 +116,8 @@ class ProcessLink:
         self._others = {process.pid for process in multiprocessing.active_children()}
         self._thread.start()
         try:
-            self._llm = self._run(self._make(), "start", self.start_deadline_s)
+            with _without_torchrun():
+                self._llm = self._run(self._make(), "start", self.start_deadline_s)
         except EngineDead:
             threading.Thread(
                 target=self._kill_late, args=(self._thread,), name="verigym-vllm-kill", daemon=True
@@ -342,6 +346,20 @@ async def _cancel_others() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+
+
+@contextmanager
+def _without_torchrun() -> Iterator[None]:
+    """Start processes that do not take themselves for the learner's, which torchrun started."""
+    taken = {
+        name: os.environ.pop(name)
+        for name in list(os.environ)
+        if name.startswith("TORCHELASTIC_") or name in _TORCHRUN
+    }
+    try:
+        yield
+    finally:
+        os.environ.update(taken)
 
 
 def _kill(processes: list[Any]) -> None:

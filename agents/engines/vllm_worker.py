@@ -1,4 +1,5 @@
-"""Weight transfer inside vLLM's worker process: over gloo, or from a folder, whole or as deltas.
+"""Weight transfer inside vLLM's worker process: over gloo, or from a folder, whole or as deltas. It puts each tensor
+together from the rows of the learner's processes, and holds one whole tensor at a time.
 
 vLLM imports this module because `Extension` is its `worker_extension_cls`; that registers the three. All load a
 whole checkpoint between `initialize_layerwise_reload` and `finalize_layerwise_reload`: plain
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
 from vllm.distributed.weight_transfer.base import (
     WeightTransferEngine,
     WeightTransferInitInfo,
@@ -28,7 +28,8 @@ from vllm.model_executor.model_loader.reload import (
     initialize_layerwise_reload,
 )
 
-from verigym.agents.engines import deltas, gloo
+from verigym.agents.engines import gloo
+from verigym.agents.engines.shard_files import ShardReader
 
 
 class Extension:
@@ -37,10 +38,11 @@ class Extension:
 
 @dataclass
 class GlooInit(WeightTransferInitInfo):  # type: ignore[misc]
-    """Meeting point of the channel; the learner is rank 0, the workers follow."""
+    """Meeting point of the channel; the `n` processes of the learner come first in it, then the workers."""
 
     host: str
     port: int
+    n: int
     world: int
     timeout_s: float
 
@@ -55,13 +57,18 @@ class GlooUpdate(WeightTransferUpdateInfo):  # type: ignore[misc]
 
 
 @dataclass
-class DiskInit(WeightTransferInitInfo):  # type: ignore[misc]
-    """Nothing to prepare."""
+class FolderInit(WeightTransferInitInfo):  # type: ignore[misc]
+    """The update to check: `n` processes of the learner wrote it to a folder that this worker can read."""
+
+    folder: str
+    version: int
+    n: int
+    shapes: dict[str, list[int]]
 
 
 @dataclass
-class DiskUpdate(WeightTransferUpdateInfo):  # type: ignore[misc]
-    """A transformers folder that this worker can read."""
+class FolderUpdate(WeightTransferUpdateInfo):  # type: ignore[misc]
+    """The folder that was checked."""
 
     folder: str
 
@@ -96,66 +103,65 @@ class _Reload(WeightTransferEngine[Any, Any]):  # type: ignore[misc]
 
 
 class GlooTransfer(_Reload):
-    """Receives the tensors that the learner broadcasts."""
+    """Receives the rows that the learner's processes send."""
 
     init_info_cls = GlooInit
     update_info_cls = GlooUpdate
     group: Any = None
+    n = 1
 
     def init_transfer_engine(self, init_info: GlooInit) -> None:
         """Join the learner's channel; a second call replaces the first."""
         parallel = self.parallel_config
-        rank = 1 + parallel.data_parallel_index * parallel.world_size + parallel.rank
-        store = gloo.find_store(
-            init_info.host, init_info.port, init_info.world, init_info.timeout_s
+        worker = parallel.data_parallel_index * parallel.world_size + parallel.rank
+        self.n = init_info.n
+        self.group = gloo.join(
+            init_info.host,
+            init_info.port,
+            self.n + worker,
+            init_info.world,
+            init_info.timeout_s,
         )
-        self.group = gloo.join(store, init_info.host, rank, init_info.world, init_info.timeout_s)
 
     def tensors(self, update_info: GlooUpdate) -> Iterator[tuple[str, torch.Tensor]]:
         """Yield the tensors as they arrive."""
         for name, shape, dtype in zip(
             update_info.names, update_info.shapes, update_info.dtypes, strict=True
         ):
-            yield name, gloo.receive(self.group, shape, dtype)
+            yield name, gloo.receive(self.group, shape, dtype, self.n)
 
     def shutdown(self) -> None:
         """Release what the channel holds."""
         self.group = None
 
 
-class DiskTransfer(_Reload):
-    """Reads the safetensors of a folder."""
+class FolderTransfer(_Reload):
+    """Reads the files of the learner's processes. With `keeps`, as deltas: the last weights are kept on the CPU, and
+    all of them are loaded."""
 
-    init_info_cls = DiskInit
-    update_info_cls = DiskUpdate
+    init_info_cls = FolderInit
+    update_info_cls = FolderUpdate
+    keeps = False
+    reader: ShardReader | None = None
 
-    def init_transfer_engine(self, init_info: DiskInit) -> None:
-        """Prepare nothing."""
+    def init_transfer_engine(self, init_info: FolderInit) -> None:
+        """Check an update before it begins, as it would not survive one that breaks off."""
+        if self.reader is None:
+            self.reader = ShardReader(self.keeps)
+        self.reader.check(Path(init_info.folder), init_info.version, init_info.n, init_info.shapes)
 
-    def tensors(self, update_info: DiskUpdate) -> Iterator[tuple[str, torch.Tensor]]:
-        """Yield the tensors of the folder."""
-        for path in sorted(Path(update_info.folder).glob("*.safetensors")):
-            with safe_open(path, framework="pt") as file:
-                for name in file.keys():  # noqa: SIM118
-                    yield name, file.get_tensor(name)
+    def tensors(self, update_info: FolderUpdate) -> Iterator[tuple[str, torch.Tensor]]:
+        """Yield all tensors, as the checked update leaves them."""
+        assert self.reader is not None, "no update was checked"
+        yield from self.reader.tensors()
 
 
-class DeltaTransfer(_Reload):
-    """Reads the elements that changed. The last weights are kept on the CPU, and all of them are loaded."""
+class DeltaTransfer(FolderTransfer):
+    """Reads the elements that changed."""
 
-    init_info_cls = DiskInit
-    update_info_cls = DiskUpdate
-
-    def init_transfer_engine(self, init_info: DiskInit) -> None:
-        """Forget the last weights: all are sent next."""
-        self.base: dict[str, torch.Tensor] = {}
-
-    def tensors(self, update_info: DiskUpdate) -> Iterator[tuple[str, torch.Tensor]]:
-        """Yield all tensors, as the update leaves them."""
-        deltas.read(Path(update_info.folder), self.base)
-        yield from self.base.items()
+    keeps = True
 
 
 WeightTransferEngineFactory.register_engine("gloo", GlooTransfer)
 WeightTransferEngineFactory.register_engine("delta", DeltaTransfer)
-WeightTransferEngineFactory.register_engine("disk", DiskTransfer)
+WeightTransferEngineFactory.register_engine("disk", FolderTransfer)

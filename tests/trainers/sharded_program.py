@@ -16,7 +16,8 @@ from tests.trainers.test_tree import ROWS
 from verigym.trainers.config import AlgorithmSection, TrainSection
 from verigym.trainers.engine import Engine
 from verigym.trainers.learner import Imitation, Preference, Reinforcement
-from verigym.trainers.sharded import Ranks, ShardedEngine
+from verigym.trainers.ranks import Ranks
+from verigym.trainers.sharded import ShardedEngine
 
 CASES = {
     "ppo, tied": (True, {}, Reinforcement()),

@@ -137,7 +137,8 @@ def test_a_killed_process_stops_the_run_which_resumes(tmp_path):
 @pytest.mark.parametrize(
     ("sections", "words"),
     [
-        ({"engine": {"name": "vllm"}}, "engine.name vllm"),
+        ({"engine": {"name": "tinker", "url": "http://a"}, "policy": {"lora": {}}}, "name tinker"),
+        ({"engine": {"name": "vllm", "transfer": "nccl"}}, "engine.transfer nccl"),
         ({"policy": {"lora": {}}}, "policy.lora"),
         ({"algorithm": {"name": "ppo"}}, "critic"),
         ({"algorithm": {"name": "sdpo"}}, "distils"),

@@ -17,6 +17,7 @@ pytest.importorskip("tinker", reason="the extra tinker is not installed")
 from tinker.types import SampledSequence
 
 from verigym.agents.engines.sampler import EngineFault, Span, UpdateRefused, Weights
+from verigym.agents.engines.shards import OneHolder
 from verigym.agents.engines.tinker import (
     TinkerSampler,
     import_sdk,
@@ -29,13 +30,13 @@ from verigym.trainers.batch import Batch, Row
 from verigym.trainers.config import parse_config
 from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
 from verigym.trainers.objective import Objective
+from verigym.trainers.outline_policy import OutlinePolicy
 from verigym.trainers.tinker_learner import (
     gradient_data,
     plain_clip,
     ppo_data,
     token_shares,
 )
-from verigym.trainers.tinker_policy import TinkerPolicy
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "tinker.json").read_text())
 LORA = {"lora": {"rank": 8}}
@@ -214,7 +215,13 @@ def test_each_token_is_the_target_of_those_before_it():
 
 def test_weights_from_elsewhere_are_refused():
     sampler = TinkerSampler(SimpleNamespace(max_context=None), max_context=8, precision_nats=1e-5)
-    weights = Weights(version=3, tensors={"a": torch.zeros(1)}, save=lambda folder: None)
+    tensors = {"a": torch.zeros(1)}
+    weights = Weights(
+        version=3,
+        tensors=tensors,
+        save=lambda folder: None,
+        holders=OneHolder(lambda: tensors),
+    )
     with pytest.raises(UpdateRefused, match="takes no weights"):
         sampler.update(weights)
     assert sampler.version == -1
@@ -231,7 +238,7 @@ def test_a_missing_key_is_named(monkeypatch, key):
 
 def test_a_folder_without_configuration_is_named(tmp_path):
     with pytest.raises(RequestError, match="has no tokenizer"):
-        TinkerPolicy.outline(tmp_path, max_new_tokens=2)
+        OutlinePolicy.outline(tmp_path, max_new_tokens=2)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from pathlib import Path
 import torch
 from transformers import AutoModelForCausalLM
 
-from verigym.agents.engines.deltas import DeltaWriter, read
-from verigym.agents.engines.sampler import SamplingParams, UpdateRefused, Weights
+from verigym.agents.engines.sampler import EngineFault, SamplingParams, UpdateRefused, Weights
 from verigym.agents.engines.shapes import misfit
+from verigym.agents.engines.shard_files import ShardError, ShardReader, ShardWriter
 from verigym.agents.engines.torch import TorchSampler
 from verigym.agents.policies.hf import HFPolicy
 from verigym.trainers import tiny
@@ -84,21 +84,33 @@ def delivery_of(learner, sampler, policy, counter, proofs):
     )
 
 
-class TakesDeltas(TorchSampler):
-    """A sampler with weights of its own, which come as deltas through a folder."""
+class TakesShards(TorchSampler):
+    """A sampler with weights of its own, which come through a folder, each process's rows in a file."""
 
-    def __init__(self, policy: HFPolicy, scratch: Path) -> None:
+    def __init__(self, policy: HFPolicy, scratch: Path, *, keeps: bool = True) -> None:
         super().__init__(policy)
-        self.scratch, self.writer, self.base = scratch, DeltaWriter(), {}
-        self.sent_bytes = 0
+        self.scratch, self.keeps, self.reader = scratch, keeps, ShardReader(keeps)
+        self.is_open = False
+        self.sent: list[int] = []
+
+    @property
+    def sent_bytes(self) -> int:
+        return sum(self.sent)
 
     def update(self, weights: Weights) -> None:
         shapes = {n: tuple(p.shape) for n, p in self.policy.model.named_parameters()}
         if found := misfit(weights.tensors, shapes):
             raise UpdateRefused(found)
-        self.sent_bytes = self.writer.write(weights.tensors, self.scratch)
-        read(self.scratch, self.base)
-        super().update(replace(weights, tensors=self.base))
+        if not self.is_open:
+            weights.holders.open(ShardWriter, self.keeps)
+            self.is_open = True
+        try:
+            self.sent = weights.holders.send(weights.version, self.scratch)
+            self.reader.check(self.scratch, weights.version, weights.holders.n, shapes)
+        except (ShardError, EngineFault) as error:
+            self.is_open = False
+            raise UpdateRefused(str(error)) from error
+        super().update(replace(weights, tensors=dict(self.reader.tensors())))
 
 
 def torch_copy(folder: Path) -> TorchSampler:

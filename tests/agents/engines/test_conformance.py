@@ -12,7 +12,7 @@ import torch
 
 from tests.agents.engines.engine_kinds import (
     HAS_VLLM,
-    TakesDeltas,
+    TakesShards,
     build_folder,
     delivery_of,
     learner_of,
@@ -60,7 +60,7 @@ class Pair:
             made = {
                 "torch-shared": lambda: TorchSampler(self.policy),
                 "torch-copy": lambda: torch_copy(folder),
-                "torch-delta": lambda: TakesDeltas(load_policy(folder), folder / "deltas"),
+                "torch-delta": lambda: TakesShards(load_policy(folder), folder / "deltas"),
             }
             self.sampler = made[kind]()
         self.version = [0]

@@ -1,4 +1,4 @@
-"""The policy of a run whose model is on a Tinker server: tokenizer, prompts and the shape of the model, no weights."""
+"""`OutlinePolicy`: the policy of a run whose weights are elsewhere, on a Tinker server or in shards."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from verigym.agents.prompts import write_prompts
 from verigym.errors import RequestError
 
 
-class TinkerPolicy(HFPolicy):
-    """Encodes and decodes for a model that is elsewhere; `save_weights` writes where it is."""
+class OutlinePolicy(HFPolicy):
+    """Encodes and decodes for a model of which it has the shape alone; `save_weights` writes the weights into a folder,
+    or where they are."""
 
     save_weights: Callable[[Path], None]
 
     @staticmethod
-    def outline(folder: Path, **options: Any) -> TinkerPolicy:
+    def outline(folder: Path, **options: Any) -> OutlinePolicy:
         """Read tokenizer and configuration of the transformers folder; its weights need not be there.
 
         Raises RequestError if the folder lacks them.
@@ -34,12 +35,12 @@ class TinkerPolicy(HFPolicy):
                 model.generation_config = GenerationConfig.from_pretrained(folder)
         except (OSError, ValueError, KeyError) as error:
             raise RequestError(
-                f"model folder {folder} has no tokenizer and config.json of the server's model: {error}"
+                f"model folder {folder} has no tokenizer and config.json of the model: {error}"
             ) from error
-        return TinkerPolicy(model, tokenizer, name=f"tinker:{folder.name}", **options)
+        return OutlinePolicy(model, tokenizer, **options)
 
     def save(self, folder: Path) -> None:
-        """Write the address of the weights, the tokenizer and the prompts."""
+        """Write the weights or their address, the tokenizer and the prompts."""
         self.save_weights(folder)
         self.tokenizer.save_pretrained(folder)
         if self.prompts is not None:
