@@ -247,7 +247,7 @@ class EngineSection(Section):
     rows, as SkyRL's jax backend does."""
     transfer: Literal["gloo", "disk", "delta", "nccl", "ipc"] = "gloo"
     """Way of the weights to vLLM: `disk` and `delta` by a folder, `delta` only what changed where that is
-    smaller. A LoRA adapter always goes through a folder."""
+    smaller. Of a learner in several processes, each sends its own rows. A LoRA adapter always goes through a folder."""
     max_sequences: int = Field(default=64, ge=1)
     """Maximum number of prompts that the engine continues at once."""
     cache_gib: float = Field(default=4.0, gt=0)

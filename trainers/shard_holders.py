@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verigym.agents.engines.sampler import EngineFault
-from verigym.agents.engines.shards import Sender
+from verigym.agents.engines.shards import ShardSender
 from verigym.trainers.ranks import Outcomes
-
-if TYPE_CHECKING:
-    from verigym.trainers.sharded import ShardedEngine
 
 
 class RankHolders:
-    """Holders of the weights of `engine`; its methods are called on rank 0, from any thread."""
+    """`n` ranks that hold a learner's weights; `open_all` and `send_all` have each of them do so. Its methods are called
+    on rank 0, from any thread."""
 
-    def __init__(self, engine: ShardedEngine) -> None:
-        self._engine = engine
-        self.n = engine.ranks.world
+    def __init__(
+        self,
+        n: int,
+        open_all: Callable[[Callable[..., ShardSender], tuple[Any, ...]], Outcomes],
+        send_all: Callable[[int, tuple[Any, ...]], Outcomes],
+    ) -> None:
+        self.n = n
+        self._open_all, self._send_all = open_all, send_all
 
-    def open(self, make: Callable[..., Sender], *arguments: Any) -> None:
+    def open(self, make: Callable[..., ShardSender], *arguments: Any) -> None:
         """Make a sender on each rank. Raises EngineFault, which names the rank that failed."""
-        _results(self._engine.open_senders(make, arguments))
+        _results(self._open_all(make, arguments))
 
     def send(self, version: int, *arguments: Any) -> list[int]:
         """Have all ranks send; return the bytes by rank. Raises EngineFault, which names the rank that failed."""
-        return _results(self._engine.send_shards(version, arguments))
+        return _results(self._send_all(version, arguments))
 
 
 def _results(outcomes: Outcomes) -> list[Any]:

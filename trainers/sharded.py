@@ -34,7 +34,7 @@ from transformers import AutoModelForCausalLM
 from typing_extensions import override
 
 from verigym.agents.engines.sampler import EngineFault, Weights
-from verigym.agents.engines.shards import Holders, Sender, Shard, rows_of
+from verigym.agents.engines.shards import Holders, ShardSender, Shard, rows_of
 from verigym.agents.policies.loading import without_progress_bars
 from verigym.agents.prefix_tree import count_distinct
 from verigym.errors import ConfigError
@@ -99,8 +99,8 @@ class ShardedEngine(Engine):
         self.ranks = ranks
         self.whole: Any = whole if ranks.rank == 0 else None
         self.keeps = keeps
-        self.holders: Holders = RankHolders(self)
-        self._sender: Sender | None = None
+        self.holders: Holders = RankHolders(ranks.world, self.open_senders, self.send_shards)
+        self._sender: ShardSender | None = None
         self._busy = ranks.rank > 0
         self._failed = False
         self._turn = threading.RLock()
@@ -381,7 +381,9 @@ class ShardedEngine(Engine):
             out[name] = shard
         return out
 
-    def open_senders(self, make: Callable[..., Sender], arguments: tuple[Any, ...]) -> Outcomes:
+    def open_senders(
+        self, make: Callable[..., ShardSender], arguments: tuple[Any, ...]
+    ) -> Outcomes:
         """Give each rank a sender of its rows; return why it failed on some."""
         found: Outcomes = self._all("_open_sender", make, arguments)
         return found
@@ -391,7 +393,9 @@ class ShardedEngine(Engine):
         found: Outcomes = self._all("_send_shard", version, arguments)
         return found
 
-    def _open_sender(self, make: Callable[..., Sender], arguments: tuple[Any, ...]) -> Outcomes:
+    def _open_sender(
+        self, make: Callable[..., ShardSender], arguments: tuple[Any, ...]
+    ) -> Outcomes:
         def open_it() -> None:
             self._sender = make(self.ranks.rank, self.ranks.world, *arguments)
 

@@ -34,7 +34,7 @@ def join(host: str, port: int, rank: int, world: int, timeout_s: float) -> Any:
 
 
 class GlooSender:
-    """Sends the rows of process `rank` of `n` to each of `receivers`, the ranks from `n` on; a `Sender`."""
+    """Sends the rows of process `rank` of `n` to each of `receivers`, the ranks from `n` on; a `ShardSender`."""
 
     def __init__(
         self, rank: int, n: int, host: str, port: int, receivers: int, timeout_s: float

@@ -38,7 +38,7 @@ def file_of(folder: Path, rank: int, n: int) -> Path:
 
 
 class ShardWriter:
-    """Writes the rows of process `rank` of `n`; a `Sender`. With `keeps`, it writes deltas to what it wrote last."""
+    """Writes the rows of process `rank` of `n`; a `ShardSender`. With `keeps`, it writes deltas to what it wrote last."""
 
     def __init__(self, rank: int, n: int, keeps: bool) -> None:
         self._rank, self._n, self._keeps = rank, n, keeps

@@ -18,7 +18,7 @@ class Shard(NamedTuple):
     shape: tuple[int, ...]
 
 
-class Sender(Protocol):
+class ShardSender(Protocol):
     """Sends the rows of one process."""
 
     def send(self, version: int, shards: Mapping[str, Shard], *arguments: Any) -> int:
@@ -30,7 +30,7 @@ class Holders(Protocol):
 
     n: int
 
-    def open(self, make: Callable[..., Sender], *arguments: Any) -> None:
+    def open(self, make: Callable[..., ShardSender], *arguments: Any) -> None:
         """Give each process the sender `make(rank, n, *arguments)`, in place of the one that it has.
 
         Raises EngineFault, which names the rank that failed.
@@ -62,9 +62,9 @@ class OneHolder:
 
     def __init__(self, tensors: Callable[[], Mapping[str, Tensor]]) -> None:
         self._tensors = tensors
-        self._sender: Sender | None = None
+        self._sender: ShardSender | None = None
 
-    def open(self, make: Callable[..., Sender], *arguments: Any) -> None:
+    def open(self, make: Callable[..., ShardSender], *arguments: Any) -> None:
         """Make the sender."""
         self._sender = make(0, 1, *arguments)
 

@@ -29,7 +29,7 @@ from verigym.agents.engines.sampler import (
     Weights,
 )
 from verigym.agents.engines.shapes import misfit, read_shapes
-from verigym.agents.engines.vllm_channels import Channel, Transfer, open_channel
+from verigym.agents.engines.vllm_channels import WeightChannel, Transfer, open_channel
 from verigym.agents.engines.vllm_link import EngineAnswer, EngineCall, Link
 from verigym.agents.policy import PolicyRefusal
 from verigym.agents.sampling import generator
@@ -74,7 +74,7 @@ class VllmSampler:
         self._shapes = read_shapes(folder)
         self._scratch = Path(tempfile.mkdtemp(prefix="verigym-weights-"))
         self._lock = threading.Lock()
-        self._channel: Channel | None = None
+        self._channel: WeightChannel | None = None
         self.sent_bytes = 0
         """Size of the weights in the last update; of a delta, of what changed."""
         self._adapter: int | None = None

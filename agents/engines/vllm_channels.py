@@ -20,7 +20,7 @@ from verigym.agents.engines.vllm_native import NativeChannel
 Transfer = Literal["gloo", "disk", "delta", "nccl", "ipc"]
 
 
-class Channel(Protocol):
+class WeightChannel(Protocol):
     """The way of the weights to one engine; one that was started anew needs a new channel."""
 
     def prepare(self, weights: Weights) -> None:
@@ -32,7 +32,7 @@ class Channel(Protocol):
 
 def open_channel(
     transfer: Transfer, link: Link, scratch: Path, host: str, deadline_s: float
-) -> Channel:
+) -> WeightChannel:
     """Return a channel to the engine behind `link`. Folders are made in `scratch`."""
     if transfer == "gloo":
         return GlooChannel(link, host, deadline_s)
