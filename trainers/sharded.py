@@ -34,7 +34,7 @@ from transformers import AutoModelForCausalLM
 from typing_extensions import override
 
 from verigym.agents.engines.sampler import EngineFault, Weights
-from verigym.agents.engines.shards import Holders, ShardSender, Shard, rows_of
+from verigym.agents.engines.shards import Holders, Shard, ShardSender, rows_of
 from verigym.agents.policies.loading import without_progress_bars
 from verigym.agents.prefix_tree import count_distinct
 from verigym.errors import ConfigError

@@ -29,7 +29,7 @@ from verigym.agents.engines.sampler import (
     Weights,
 )
 from verigym.agents.engines.shapes import misfit, read_shapes
-from verigym.agents.engines.vllm_channels import WeightChannel, Transfer, open_channel
+from verigym.agents.engines.vllm_channels import Transfer, WeightChannel, open_channel
 from verigym.agents.engines.vllm_link import EngineAnswer, EngineCall, Link
 from verigym.agents.policy import PolicyRefusal
 from verigym.agents.sampling import generator
