@@ -17,37 +17,21 @@ from typing import Any, cast
 
 from typing_extensions import override
 
-from verigym.agents.envpool import EnvLost, EnvPool
+from verigym.agents.envpool import EnvLost
 from verigym.agents.plan import Plan
-from verigym.agents.ray_actors import START_S, RayActor, RayActors
+from verigym.agents.ray_actors import START_S, RayActor
 from verigym.agents.ray_host import Made, RayHost, Shown
+from verigym.agents.ray_pool import RayPool
 from verigym.env import Env, Snapshot, Transition
 from verigym.errors import RequestError
 from verigym.judge import Judge
 from verigym.task import Task
 
 
-class RayEnvPool(EnvPool):
-    """Environments in `actors` actors, which play up to `slots` steps at once each and reserve `cpus` each.
+class RayEnvPool(RayPool):
+    """Environments in actors; the arguments are `RayPool`'s."""
 
-    `address` is that of a running cluster (`auto` for the one of this machine); None starts one in this process's
-    name that listens on loopback only and ends with the pool. If Ray is connected already, that is used.
-    """
-
-    def __init__(
-        self,
-        *,
-        actors: int = 2,
-        slots: int = 8,
-        cpus: float = 1.0,
-        address: str | None = None,
-        timeout_s: float = 120.0,
-    ) -> None:
-        super().__init__()
-        if not timeout_s > 0:
-            raise RequestError(f"timeout_s must be above 0, got {timeout_s}")
-        self._timeout_s = timeout_s
-        self._actors = RayActors(RayHost, actors=actors, slots=slots, cpus=cpus, address=address)
+    host = RayHost
 
     @override
     def acquire(self, plan: Plan) -> Env[Any]:
@@ -55,7 +39,7 @@ class RayEnvPool(EnvPool):
 
         Raises EnvLost if no actor comes up in time.
         """
-        actor = self._actors.take()
+        actor = self.actors.take()
         if actor is None:
             raise EnvLost(f"no actor of Ray came up in {START_S:g} s")
         with self._lock:
@@ -69,7 +53,7 @@ class RayEnvPool(EnvPool):
         try:
             made: Made = self.call(actor, "make", plan.env, dict(plan.env_kwargs))
         except BaseException as error:
-            with self._actors.lock:
+            with self.actors.lock:
                 actor.load -= 1
             if not isinstance(error, TypeError):
                 raise
@@ -88,50 +72,44 @@ class RayEnvPool(EnvPool):
 
     def rest(self, env: RayEnv) -> None:
         """Note that an environment is not played any more."""
-        with self._actors.lock:
+        with self.actors.lock:
             if env.is_playing:
                 env.is_playing = False
                 env.actor.load -= 1
 
     def wait_for_actors(self, timeout_s: float = START_S) -> int:
         """Wait until all actors are up, at most `timeout_s`; return how many are."""
-        return self._actors.wait_for_all(timeout_s)
+        return self.actors.wait_for_all(timeout_s)
 
     def call(self, actor: RayActor, method: str, *arguments: Any) -> Any:
         """Call a method of the actor's host. Raises its error, EnvLost if the actor is gone, or TimeoutError."""
-        errors = self._actors.ray.exceptions
+        errors = self.actors.ray.exceptions
         try:
             ref = getattr(actor.handle, method).remote(*arguments)
-            return self._actors.ray.get(ref, timeout=self._timeout_s)
+            return self.actors.ray.get(ref, timeout=self.timeout_s)
         except errors.RayTaskError as error:
             if isinstance(error.cause, Exception):
                 raise error.cause from None
             raise
         except errors.GetTimeoutError as error:
-            self._actors.lose(actor)
+            self.actors.lose(actor)
             raise TimeoutError(
-                f"an environment on an actor of Ray took more than {self._timeout_s:g} s, and the actor "
+                f"an environment on an actor of Ray took more than {self.timeout_s:g} s, and the actor "
                 "was killed"
             ) from error
         except errors.RayError as error:
-            self._actors.lose(actor)
+            self.actors.lose(actor)
             raise EnvLost(f"an actor of Ray is gone: {type(error).__name__}") from error
 
     def has(self, actor: RayActor) -> bool:
         """Return True if the actor is still in use."""
-        return self._actors.has(actor)
+        return self.actors.has(actor)
 
     def forget(self, actor: RayActor, number: int) -> None:
         """Close an environment, without waiting for it."""
-        with self._actors.lock:
-            if self._actors.has(actor):
+        with self.actors.lock:
+            if self.actors.has(actor):
                 actor.handle.close.remote(number)
-
-    @override
-    def close(self) -> None:
-        """Close the environments, end the actors, and the cluster if it was started here."""
-        super().close()
-        self._actors.close()
 
 
 class RayEnv(Env[Any]):

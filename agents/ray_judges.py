@@ -21,9 +21,9 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from verigym.agents.envpool import EnvPool
 from verigym.agents.plan import Plan
 from verigym.agents.ray_actors import RayActor, RayActors
+from verigym.agents.ray_pool import RayPool
 from verigym.canonical import JSON, digest
 from verigym.env import Env
 from verigym.errors import RequestError
@@ -157,30 +157,18 @@ class RayJudge(Judge):
         return fault(Status.INFRA, reason, detail).stamped(self.name, "")
 
 
-class RayVerifierPool(EnvPool):
-    """Environments of this process whose verifiers are asked in Ray actors; the arguments are `RayEnvPool`'s.
+class RayVerifierPool(RayPool):
+    """Environments of this process whose verifiers are asked in Ray actors; the arguments are `RayPool`'s.
 
     Environments with one verifier and equal parameters share a judge, so the loop sends what they submit at
     the same time together. A verifier that is a service, or any other judge, stays what it is.
     """
 
-    def __init__(
-        self,
-        *,
-        actors: int = 2,
-        slots: int = 8,
-        cpus: float = 1.0,
-        address: str | None = None,
-        timeout_s: float = 120.0,
-    ) -> None:
-        super().__init__()
-        if not timeout_s > 0:
-            raise RequestError(f"timeout_s must be above 0, got {timeout_s}")
-        self._timeout_s = timeout_s
+    host = RayVerifierHost
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self._judges: dict[object, RayJudge] = {}
-        self.actors = RayActors(
-            RayVerifierHost, actors=actors, slots=slots, cpus=cpus, address=address
-        )
 
     @override
     def acquire(self, plan: Plan) -> Env[Any]:
@@ -192,15 +180,9 @@ class RayVerifierPool(EnvPool):
                 is_own = plan.env_kwargs.get("verifier") is verifier
                 key = f"{id(verifier)}" if is_own else _key(verifier)
                 if key not in self._judges:
-                    self._judges[key] = RayJudge(verifier, key, self.actors, self._timeout_s)
+                    self._judges[key] = RayJudge(verifier, key, self.actors, self.timeout_s)
                 env.verifier = self._judges[key]
         return env
-
-    @override
-    def close(self) -> None:
-        """Close the environments, end the actors, and the cluster if it was started here."""
-        super().close()
-        self.actors.close()
 
 
 def _key(verifier: Verifier[Any]) -> str:

@@ -118,6 +118,8 @@ class ShardReader:
             if name not in file.tensors:
                 continue
             found = file.read(name, base)
+            if not self._keeps and tuple(found.shape) == self._shapes[name]:
+                return found
             if whole is None:
                 whole = torch.empty(self._shapes[name], dtype=found.dtype)
             file.rows(whole).copy_(found)
