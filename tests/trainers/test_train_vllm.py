@@ -9,10 +9,13 @@ from pathlib import Path
 
 import psutil
 import pytest
+import torch
+from transformers import AutoModelForCausalLM, Qwen2Config
 
 from tests.agents.engines.engine_kinds import HAS_VLLM, build_folder
 from verigym.trainers.certificate import verify_run
-from verigym.trainers.config import parse_config
+from verigym.trainers.config import LoraSection, parse_config
+from verigym.trainers.lora import add_adapter
 from verigym.trainers.run import Interrupted, train
 
 pytestmark = [
@@ -96,6 +99,26 @@ def test_countdown_is_trained_by_an_adapter(tmp_path):
         algorithm={"entropy_coef": 0.1},
     )
     check_run(train(config, tmp_path / "run"), 2)
+
+
+def test_an_adapter_is_at_most_a_hundredth_of_the_weights():
+    """Of a model as large as Qwen2.5-0.5B, as docs/engines.md says."""
+    config = Qwen2Config(
+        vocab_size=151_936,
+        hidden_size=896,
+        intermediate_size=4864,
+        num_hidden_layers=24,
+        num_attention_heads=14,
+        num_key_value_heads=2,
+        tie_word_embeddings=True,
+    )
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config)
+        whole = sum(p.numel() for p in model.parameters())
+        add_adapter(model, LoraSection(rank=8, alpha=16), seed=0)
+    adapter = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    assert whole == pytest.approx(0.494e9, rel=0.01)
+    assert adapter / whole == pytest.approx(0.0089, abs=1e-4)
 
 
 def engine_processes():
