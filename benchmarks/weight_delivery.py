@@ -9,8 +9,8 @@ gloo, at a learning rate of 1e-5. After each of six optimiser steps its weights 
 - `gathered`: rank 0 gathers the weights into a copy of the model and writes all of it, as before this was measured;
 - `sharded`: each rank writes its own rows.
 
-For each rank, the memory that delivery takes: the peak of the resident size in step and delivery, less that of the same
-steps without a delivery or a copy. For the reader, the largest anonymous memory above its start while it gives out one
+For each rank, the peak of the resident size in step and delivery, and what it is above that of the same steps without
+delivery or copy (near 0 if the step's own peak is higher). For the reader, the largest anonymous memory above its start while it gives out one
 tensor after the other. Medians over the updates after the first. Prints a table and writes JSON (`--out`).
 """
 
@@ -39,6 +39,11 @@ def memory(name: str) -> float:
     """Return a figure of this process in MiB."""
     text = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(text.partition(f"{name}:")[2].split()[0]) / 1024
+
+
+def trim() -> None:
+    """Give back what was freed, which would hide what is taken next."""
+    ctypes.CDLL(None).malloc_trim(0)
 
 
 def build(layers: int, width: int, vocabulary: int) -> Any:
@@ -79,8 +84,7 @@ def run_rank(way: str, kind: str, sizes: dict[str, int], folder: Path) -> None:
 
         def _peaks(self) -> list[float]:
             peak = memory("VmHWM")
-            # What the start freed would hide what delivery takes.
-            ctypes.CDLL(None).malloc_trim(0)
+            trim()
             Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
             return self.ranks.collect(peak)
 
@@ -144,7 +148,9 @@ def read(kind: str, folder: Path) -> None:
     for version in range(STEPS):
         reader.check(folder / str(version), version, said["n"], said["shapes"])
         peaks.append(0.0)
+        trim()
         for _, tensor in reader.tensors():
+            trim()
             peaks[-1] = max(peaks[-1], memory("RssAnon") - start)
             del tensor
     print(json.dumps(peaks))
@@ -227,11 +233,13 @@ def main() -> None:
         gathered, sharded = (found[f"{way} {kind}"] for way in WAYS[1:])
         ratios = {
             "sent_by_rank_0": sharded["sent_mib"][0] / gathered["sent_mib"][0],
-            "memory_of_rank_0": sharded["delivery_mib"][0] / gathered["delivery_mib"][0],
+            "peak_of_rank_0": sharded["peak_mib"][0] / gathered["peak_mib"][0],
+            "peak_less_by_weights": (gathered["peak_mib"][0] - sharded["peak_mib"][0])
+            / alone["whole_mib"],
         }
         found[f"ratio {kind}"] = ratios
         print(
-            f"sharded / gathered, {kind}: "
+            f"sharded beside gathered, {kind}: "
             + ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
         )
     options.out.parent.mkdir(parents=True, exist_ok=True)
