@@ -8,11 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.env import Draft
 from verigym.envs.sql.commands import CELL_CHARS, MAX_ROWS, SHOWN_ROWS, run_query
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.explorer import STEPS, Explorer, LastResult
 from verigym.envs.sql.hidden import HiddenWorld
+from verigym.envs.sql.old_world import OldWorld
+from verigym.envs.sql.read_notes import NotesReader
+from verigym.envs.sql.records_rows import ToldApart, asked, draw_told_apart
 from verigym.envs.sql.report import draw
 from verigym.envs.sql.write_query import QueryWriter, names_of, question_in
 from verigym.task import Task
@@ -25,11 +29,10 @@ LEVELS = {
     5: (3, "numbered", 9),
     6: (3, "codes", 10),
     7: (5, "codes", 12),
-    8: (6, "codes", 12),
-    9: (7, "codes", 14),
-    10: (8, "codes", 16),
 }
 """Domains in the database, style of names, turns."""
+OLD_TURNS = {8: 12, 9: 12, 10: 14}
+"""Turns in the database of an old system."""
 
 _STEPS_SQLITE = 1_000_000
 _PROMPT = """\
@@ -41,15 +44,20 @@ You do not know its tables yet. Give one command in each reply:
 <query>SELECT ...</query> runs a query and shows its first {rows} rows; values are cut off after {cell} characters.
 <answer>SELECT ...</answer> submits your query and ends the task.
 Your query must return exactly the columns asked for, in that order. Rows may come in any order unless the \
-question asks for one. The query must be right for any rows that these tables may hold. You have {turns} replies."""
+question asks for one. The query must be right for any rows that these tables may hold.{noted} You have {turns} replies."""
+_NOTED = (
+    " Descriptions of tables have notes that say which rows count and what they mean; the question is about the rows that "
+    "count."
+)
 
 
 class Explore(Explorer):
     """A question of `sql/questions` without the schema; judged by `sql/query` on many databases.
 
     easy: one domain under plain names; medium: two, names abbreviated; hard: three, names that are
-    numbers, explained by comments where one looks; up to eight at level 10. At level 5 only the tables
-    have numbers. Queries only read, within a budget of steps that
+    numbers, explained by comments where one looks; five at level 7. At level 5 only the tables
+    have numbers. From level 8 on the tables are those of an old system beside others, and their descriptions have
+    notes on which rows count. Queries only read, within a budget of steps that
     is the same on every machine. The oracle lists, describes the tables it needs, and answers.
     """
 
@@ -60,6 +68,8 @@ class Explore(Explorer):
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        if level in OLD_TURNS:
+            return self._over_records(rng, level)
         n_domains, style, turns = LEVELS[level]
         numbers = tuple(rng.choice(len(DOMAINS), n_domains, replace=False).tolist())
         domain = DOMAINS[numbers[0]]
@@ -69,7 +79,11 @@ class Explore(Explorer):
         names = world.named(numbers[0])
         return Draft(
             prompt=_PROMPT.format(
-                question=drawn.question, rows=SHOWN_ROWS, cell=CELL_CHARS, turns=turns
+                question=drawn.question,
+                rows=SHOWN_ROWS,
+                cell=CELL_CHARS,
+                noted="",
+                turns=turns,
             ),
             reference={
                 "query": world.query(query),
@@ -83,16 +97,46 @@ class Explore(Explorer):
             essence=query,  # so that no question recurs in another split with other rows or names
         )
 
+    def _over_records(self, rng: np.random.Generator, level: int) -> Draft:
+        """Return a question over the tables of an old system; an empty one for another split than is drawn."""
+
+        def is_wanted(essence: JSON) -> bool:
+            return self.split_of(Draft(prompt="", reference=None, essence=essence)) == self._drawing
+
+        domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
+        drawn = draw_told_apart(rng, domain, level, is_wanted)
+        if not isinstance(drawn, ToldApart):
+            return Draft(prompt="", reference=None, essence=drawn)
+        old = OldWorld.plain(drawn, int(rng.integers(2**31)))
+        return Draft(
+            prompt=_PROMPT.format(
+                question=drawn.report.question,
+                rows=SHOWN_ROWS,
+                cell=CELL_CHARS,
+                noted=_NOTED,
+                turns=OLD_TURNS[level],
+            ),
+            reference={
+                "query": asked(drawn.records, drawn.report),
+                "schema": OldWorld.read(old, drawn.rows).schema(),
+                "rows": drawn.rows,
+                "dialect": "sqlite",
+                "old": old,
+            },
+            tags=(domain.owner, "old", f"{STEPS}{drawn.report.steps}"),
+            essence=drawn.essence,
+        )
+
     @override
     def turns_allowed(self, task: Task) -> int:
-        return LEVELS[self.level_of(task.difficulty)][2]
+        level = self.level_of(task.difficulty)
+        return OLD_TURNS[level] if level in OLD_TURNS else LEVELS[level][2]
 
     @override
     def solve(self, state: LastResult) -> str:
         """Return the next action for any last observation."""
         world, query = self._world(), self._reference()["query"]
-        named = re.findall(r"\w+", query)
-        needed = [table for table in self._reference()["schema"]["tables"] if table in named]
+        needed = self._needed(world, query)
         seen = [world.tables_text(), *(world.describe_text(table) for table in needed)]
         if state.shown not in seen:
             return "<tables></tables>"
@@ -121,6 +165,11 @@ class Explore(Explorer):
     def write_answer(self, writer: QueryWriter) -> str:
         """Return the answer as `writer` writes it, with the names that the tables show."""
         world = self._world()
+        if isinstance(world, OldWorld):
+            reader = NotesReader()
+            query = world.write(reader, question_in(self.task.prompt, _PROMPT))
+            writer.operations += reader.operations
+            return query
         domain, names = DOMAINS[world.domains[0]], world.named(world.domains[0])
         read = writer.read(question_in(self.task.prompt, _PROMPT), domain)
         explained = world.explained(world.domains[0])
@@ -151,5 +200,15 @@ class Explore(Explorer):
     def _reference(self) -> Any:
         return self.task.reference
 
-    def _world(self) -> HiddenWorld:
-        return HiddenWorld.read(self._reference()["world"])
+    def _needed(self, world: HiddenWorld | OldWorld, query: str) -> list[str]:
+        """Return the tables that have to be described before the query can be written."""
+        if isinstance(world, OldWorld):
+            return world.needed()
+        named = re.findall(r"\w+", query)
+        return [table for table in self._reference()["schema"]["tables"] if table in named]
+
+    def _world(self) -> HiddenWorld | OldWorld:
+        reference = self._reference()
+        if "old" in reference:
+            return OldWorld.read(reference["old"], reference["rows"])
+        return HiddenWorld.read(reference["world"])

@@ -142,6 +142,8 @@ def described(schema: Any, table: str, said: Mapping[str, str]) -> str | None:
         place = f"{table}.{name}"
         notes = [kind, *(["NOT NULL"] if place in schema["notnull"] else [])]
         notes += ["PRIMARY KEY"] if [place] in schema["primary"] else []
+        joint = any(place in key for key in schema["primary"] if len(key) > 1)
+        notes += ["part of the PRIMARY KEY"] if joint else []
         notes += [
             f"REFERENCES {parent.replace('.', '(')})"
             for child, parent in schema["foreign"]
