@@ -87,6 +87,7 @@ def narrowed(known: list[int], links: list[Clue], houses: int) -> bool:
             known[one.a] &= one.alone
         else:
             pairs.append((one.a, one.b, one.onto_b, one.onto_a))
+    seen = [0] * len(groups)
     changed = True
     while changed:
         changed = False
@@ -101,11 +102,14 @@ def narrowed(known: list[int], links: list[Clue], houses: int) -> bool:
                 changed = True
         if changed:
             continue  # longer clues and rows only when the short ones have nothing more to say
-        for group in groups:
-            before = sum(map(known.__getitem__, group.words))
-            if not group.narrow(known) or not all(map(known.__getitem__, group.words)):
+        for place, group in enumerate(groups):
+            total = sum([known[word] for word in group.words])
+            if total == seen[place]:
+                continue  # sets only grow smaller: none of its words has changed
+            if not group.narrow(known) or 0 in [known[word] for word in group.words]:
                 return False
-            changed = changed or sum(map(known.__getitem__, group.words)) != before
+            seen[place] = sum([known[word] for word in group.words])
+            changed = changed or seen[place] != total
         for start in range(0, len(known), houses):
             row = known[start : start + houses]
             once = twice = taken = 0

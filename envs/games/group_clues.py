@@ -92,11 +92,15 @@ def _keep(known: list[int], words: list[int], mask: int) -> None:
 
 def _keep_order(known: list[int], left: tuple[int, ...], right: tuple[int, ...], gap: int) -> bool:
     """Narrow the words so that the houses on the left can add up to `gap` less than those on the right."""
-    spare = sum(_last(known[w]) for w in right) - sum(_first(known[w]) for w in left) - gap
+    spare = -gap
+    for word in right:
+        spare += known[word].bit_length() - 1
+    for word in left:
+        spare -= _first(known[word])
     if spare < 0:
         return False
     for word in left:
         known[word] &= (2 << (_first(known[word]) + spare)) - 1
     for word in right:
-        known[word] &= -1 << max(0, _last(known[word]) - spare)
+        known[word] &= -1 << max(0, known[word].bit_length() - 1 - spare)
     return True

@@ -30,7 +30,7 @@ SIZES = {
 }
 
 # Number of long clues to begin with, and of tries to prove that one clue can be spared.
-LONG = {7: (12, 2), 8: (17, 3), 9: (22, 4), 10: (26, 5)}
+LONG = {7: (9, 1), 8: (17, 3), 9: (22, 9), 10: (26, 10)}
 
 # The words of each row, and the phrase by which a clue names one.
 ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
