@@ -1,7 +1,8 @@
 """Keydoor: fetch keys, open doors, reach the goal on a small text grid.
 
 The reward is sparse: 1 at the goal, 0 until then. Levels are chambers in a row, each behind a door,
-turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 160 moves, by level.
+turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 200 moves, by level. From level 7 on some floor is one-way, and no other
+way is short enough.
 """
 
 from __future__ import annotations
@@ -19,28 +20,45 @@ from verigym.envs.games.paths import count_tried
 from verigym.errors import RequestError
 from verigym.reply import move as move_in
 from verigym.task import Task
-from verigym.verifiers.games.keydoor import MOVES, KeydoorLevel, KeydoorPlace, read_reference
+from verigym.verifiers.games.keydoor import (
+    ARROWS,
+    MOVES,
+    KeydoorLevel,
+    KeydoorPlace,
+    read_reference,
+)
 
 PROMPT = """\
 You walk on a grid. @ is you, * is the goal, # is a wall, . is floor.
 A small letter is a key: walk onto it to take it. A capital letter is a locked door: walk into it \
 with its key to open it.
 Reach the goal within {max_turns} moves. Answer with one move: up, down, left or right."""
+ARROW_PROMPT = """\
+You walk on a grid. @ is you, * is the goal, # is a wall, . is floor. An arrow, ↑, ↓, ← or →, is floor that you can step onto \
+only in the direction in which it points; you can leave it in any direction.
+A small letter is a key: walk onto it to take it. A capital letter is a locked door: walk into it \
+with its key to open it.
+Reach the goal within {max_turns} moves, {spare}. Blocked moves count. \
+Answer with one move: up, down, left or right."""
 
 
 @dataclass(frozen=True)
 class Size:
     """Chambers of `width` x `height` cells with a door between neighbours, the goal in the last.
 
-    `turned` levels are turned and mirrored at random; others run from left to right.
+    `turned` levels are turned and mirrored at random; others run from left to right. Of the floor, the shares
+    `arrows` and `pillars` become arrows and walls. With `spare`, the turns are the shortest solution and so many percent.
     """
 
     chambers: int
     width: int
     height: int
     shortest: range
-    max_turns: int
+    max_turns: int = 0
     turned: bool = True
+    arrows: float = 0.0
+    pillars: float = 0.0
+    spare: int | None = None
 
 
 SIZES = {
@@ -50,10 +68,10 @@ SIZES = {
     4: Size(chambers=2, width=4, height=4, shortest=range(12, 19), max_turns=30),
     5: Size(chambers=3, width=3, height=4, shortest=range(15, 26), max_turns=40),
     6: Size(chambers=3, width=3, height=5, shortest=range(18, 31), max_turns=50),
-    7: Size(chambers=4, width=3, height=6, shortest=range(26, 60), max_turns=80),
-    8: Size(chambers=5, width=4, height=6, shortest=range(36, 90), max_turns=120),
-    9: Size(chambers=5, width=5, height=8, shortest=range(46, 120), max_turns=160),
-    10: Size(chambers=6, width=5, height=8, shortest=range(56, 160), max_turns=200),
+    7: Size(4, 3, 6, range(26, 60), arrows=0.15, pillars=0.05, spare=15),
+    8: Size(5, 4, 6, range(36, 90), arrows=0.15, pillars=0.05, spare=10),
+    9: Size(5, 5, 8, range(48, 140), arrows=0.15, pillars=0.05, spare=5),
+    10: Size(6, 5, 8, range(60, 200), arrows=0.15, pillars=0.05, spare=0),
 }
 
 
@@ -83,9 +101,17 @@ class KeyDoor(Env[Walk]):
             drawn = KeydoorLevel(rows)
             path = drawn.shortest(drawn.start)
             if path is not None and len(path) in size.shortest:
+                prompt, max_turns = PROMPT, size.max_turns
+                if size.spare is not None:
+                    prompt, max_turns = ARROW_PROMPT, len(path) + len(path) * size.spare // 100
+                spare = (
+                    "few more than the shortest way takes"
+                    if size.spare
+                    else "which is the shortest way"
+                )
                 return Draft(
-                    prompt=PROMPT.format(max_turns=size.max_turns),
-                    reference={"rows": list(rows), "max_turns": size.max_turns},
+                    prompt=prompt.format(max_turns=max_turns, spare=spare),
+                    reference={"rows": list(rows), "max_turns": max_turns},
                     tags=("grid", f"shortest={len(path)}"),
                     essence=" ".join(rows),
                 )
@@ -96,7 +122,7 @@ class KeyDoor(Env[Walk]):
         return Walk(level, level.start)
 
     def turns_allowed(self, task: Task) -> int:
-        """Return the limit of the level, about twice the shortest solution."""
+        """Return the limit: about twice the shortest solution, and close to it from level 7 on."""
         return read_reference(task)[1]
 
     def observe(self, state: Walk) -> str:
@@ -202,4 +228,18 @@ def _draw(rng: np.random.Generator, size: Size) -> tuple[str, ...]:
         turned = turned[::-1]
     if rng.integers(2):
         turned = turned.T
+    if size.spare is not None:
+        _obstruct(rng, turned, size)
     return tuple("".join(line) for line in turned)
+
+
+def _obstruct(
+    rng: np.random.Generator, grid: np.ndarray[tuple[int, ...], np.dtype[np.str_]], size: Size
+) -> None:
+    """Turn some of the floor into arrows and walls."""
+    floor = rng.permutation(np.argwhere(grid == ".")).tolist()
+    walls, arrows = (int(share * len(floor)) for share in (size.pillars, size.arrows))
+    for row, column in floor[:walls]:
+        grid[row, column] = "#"
+    for row, column in floor[walls : walls + arrows]:
+        grid[row, column] = list(ARROWS)[int(rng.integers(4))]

@@ -1,8 +1,8 @@
 """Keydoor: the rules of the grid, and the verifier that replays moves under them.
 
 A level is rows of one width: `.` floor, `#` wall, `@` start, `*` goal, a small letter a key, the
-capital letter the door it opens. Walking onto a key takes it; walking into a door with its key
-opens the door and steps in. A move into a wall, a door without its key or the edge changes nothing.
+capital letter the door it opens, an arrow floor that is entered in its direction alone. Walking onto a key takes it; walking into a door with its key
+opens the door and steps in. A move into a wall, a door without its key, an arrow that points elsewhere or the edge changes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from verigym.verifier import Verifier
 
 MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 MAX_MOVES = 10_000
-_CELLS = frozenset(".#@*")
+ARROWS = {"↑": "up", "↓": "down", "←": "left", "→": "right"}
+_CELLS = frozenset(".#@*") | ARROWS.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,9 @@ class KeydoorLevel:
             raise TaskError("a keydoor level has one start '@' and one goal '*'")
         for cell in set(text) - _CELLS:
             if not (cell.isascii() and cell.isalpha()) or text.count(cell) != 1:
-                raise TaskError(f"cell {cell!r} must be a letter that stands once, or one of .#@*")
+                raise TaskError(
+                    f"cell {cell!r} must be a letter that stands once, or one of .#@*↑↓←→"
+                )
         self.rows = rows
         self.height = len(rows)
         self.width = len(rows[0])
@@ -76,7 +79,7 @@ class KeydoorLevel:
         if not (0 <= row < self.height and 0 <= column < self.width):
             return place
         cell = self.rows[row][column]
-        if cell == "#":
+        if cell == "#" or ARROWS.get(cell, direction) != direction:
             return place
         if cell.isupper() and cell not in place.opened:
             if cell.lower() not in place.keys:

@@ -8,6 +8,7 @@ import verigym
 from verigym.envs.games.keydoor import _known
 from verigym.envs.games.lights import _presses
 from verigym.envs.games.sudoku import _reasoned
+from verigym.verifiers.games.keydoor import KeydoorLevel
 from verigym.verifiers.games.rules import RULES
 from verigym.verifiers.games.sudoku import units
 
@@ -53,3 +54,25 @@ def test_a_move_that_was_found_on_a_longer_way_is_the_same():
     for state, move in seen[1::9]:
         _known(level).clear()
         assert env.solve(state) == move
+
+
+def test_an_arrow_is_entered_in_its_direction_alone():
+    level = KeydoorLevel(("@→.", ".↑*"))
+    right = level.move(level.start, "right")
+    assert (right.row, right.column) == (0, 1)
+    back = level.move(level.move(right, "right"), "left")
+    assert (back.row, back.column) == (0, 2)  # the arrow points the other way
+    below = level.move(level.start, "down")
+    assert level.move(below, "right") == below
+    assert level.shortest(level.start) == ["right", "right", "down"]
+
+
+def test_the_shortest_way_is_all_that_the_hardest_keydoor_allows():
+    env = verigym.make("games/keydoor", difficulty=10)
+    env.reset(seed=2)
+    assert env.turns_allowed(env.task) == len(env.state.level.shortest(env.state.place))
+    over = False
+    while not over:
+        _, reward, terminated, truncated, _ = env.step(env.oracle())
+        over = terminated or truncated
+    assert reward == 1.0
