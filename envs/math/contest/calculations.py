@@ -24,7 +24,7 @@ def _number(digits: list[int], base: int = 10) -> int:
 
 def whole_root(rng: np.random.Generator, level: int) -> Problem:
     """The largest number whose square is not above a long number."""
-    n = _number(_long(rng, {7: 19, 8: 29, 9: 42, 10: 58}[level] + among(rng, 0, 2)))
+    n = _number(_long(rng, {7: 19, 8: 29, 9: 42, 10: 90}[level] + among(rng, 0, 2)))
     return Problem(
         f"What is the largest whole number whose square is at most {n}?", [n], math.isqrt(n)
     )

@@ -239,7 +239,7 @@ def _solve_lattice_points(paper: Paper, numbers: list[int], text: str) -> int:
 
 def mirrors(rng: np.random.Generator, level: int) -> Problem:
     """A point reflected in several lines, one after the other."""
-    count, size = {7: (3, 9), 8: (4, 12), 9: (6, 15), 10: (8, 20)}[level]
+    count, size = {7: (3, 9), 8: (4, 12), 9: (6, 15), 10: (10, 20)}[level]
     (point,) = _draw(rng, 1, size)
     lines = []
     x, y = map(Fraction, point)

@@ -86,7 +86,7 @@ def _continuant(paper: Paper, diagonal: list[int], cross: int) -> int:
 
 def powers_of_numbers(rng: np.random.Generator, level: int) -> Problem:
     """The determinant of a matrix of powers in which one power is missing (Vandermonde)."""
-    n = {7: 5, 8: 6, 9: 8, 10: 9}[level]
+    n = {7: 5, 8: 6, 9: 8, 10: 11}[level]
     values = [int(v) - 9 for v in sorted(rng.permutation(19)[:n])]
     rng.shuffle(values)
     missing = among(rng, 1, n - 1)
@@ -121,7 +121,7 @@ def _solve_powers_of_numbers(paper: Paper, numbers: list[int], text: str) -> int
 
 def circulant(rng: np.random.Generator, level: int) -> Problem:
     """The determinant of a matrix whose rows are shifted copies of the first."""
-    n, largest = {7: (4, 20), 8: (5, 9), 9: (6, 9), 10: (7, 15)}[level]
+    n, largest = {7: (4, 20), 8: (5, 9), 9: (6, 9), 10: (8, 15)}[level]
     first = [among(rng, -largest, largest) for _ in range(n)]
     rows = [first[-k:] + first[:-k] if k else first for k in range(n)]
     text = (

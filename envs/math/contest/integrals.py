@@ -72,7 +72,7 @@ def _solve_partial_fractions(paper: Paper, numbers: list[int], text: str) -> Fra
 
 def by_parts(rng: np.random.Generator, level: int) -> Problem:
     """The integral of a polynomial times an exponential function."""
-    degree, largest = {7: (3, 9), 8: (4, 30), 9: (6, 60), 10: (8, 99)}[level]
+    degree, largest = {7: (3, 9), 8: (4, 30), 9: (6, 60), 10: (11, 99)}[level]
     p = [among(rng, 1, largest), *(among(rng, -largest, largest) for _ in range(degree))]
     k, end = among(rng, 2, level), among(rng, 1, level - 5)
     # The integral of x^n e^(kx) is A e^(k end) + B, by parts.

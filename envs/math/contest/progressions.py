@@ -44,7 +44,7 @@ def _solve_convolved(paper: Paper, numbers: list[int], text: str) -> int:
 
 def polynomial_and_power(rng: np.random.Generator, level: int) -> Problem:
     """A far term of a polynomial plus a multiple of a power, given by its first terms."""
-    degree, low, high = {7: (3, 12, 20), 8: (4, 20, 30), 9: (6, 30, 40), 10: (8, 40, 60)}[level]
+    degree, low, high = {7: (3, 12, 20), 8: (4, 20, 30), 9: (6, 30, 40), 10: (10, 60, 99)}[level]
     n = among(rng, low, high)
     basis = [among(rng, -20, 20) for _ in range(degree)] + [among(rng, 1, 9)]
     scale = among(rng, 2, 9) * (1 if rng.integers(2) else -1)

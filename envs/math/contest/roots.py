@@ -89,7 +89,7 @@ def _solve_product_over_roots(paper: Paper, numbers: list[int], text: str) -> in
 
 def reciprocal_squares(rng: np.random.Generator, level: int) -> Problem:
     """The sum over all roots of the squares of 1 / (root - c)."""
-    degree, largest = {7: (4, 9), 8: (6, 12), 9: (9, 20), 10: (12, 40)}[level]
+    degree, largest = {7: (4, 9), 8: (6, 12), 9: (9, 20), 10: (16, 40)}[level]
     while True:
         p, c = _draw(rng, degree, largest), among(rng, 2, 3) * (1 if rng.integers(2) else -1)
         if np.polyval(np.array(p, dtype=object), c):

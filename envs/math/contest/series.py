@@ -18,7 +18,7 @@ from verigym.envs.math.polynomials import horner, polynomial, whole_roots
 
 def infinite_sum(rng: np.random.Generator, level: int) -> Problem:
     """The sum of a polynomial times a geometric sequence, from 0 to infinity."""
-    degree, largest = {7: (3, 9), 8: (4, 20), 9: (6, 50), 10: (8, 99)}[level]
+    degree, largest = {7: (3, 9), 8: (4, 20), 9: (6, 50), 10: (11, 99)}[level]
     p = [among(rng, 1, largest), *(among(rng, -largest, largest) for _ in range(degree))]
     below = among(rng, 3, 11)
     x = Fraction(among(rng, 1, below - 1), below)
