@@ -1,7 +1,7 @@
 """Judges the final answer of a reply against a reference: mathematics of any common form.
 
 Extraction finds the answer (`extract.py`), a parser of our own reads it (`clean.py`, `parser.py`), and
-a ladder from cheap to dear compares (`compare.py`). Nothing that was written is evaluated by Python,
+a ladder from cheap to dear compares it (`rungs.py`, `compare.py`). Nothing that was written is evaluated by Python,
 and every step is bounded in characters, tokens, depth, digits and terms before it is taken.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
@@ -23,7 +22,6 @@ from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.math.asides import without_asides
 from verigym.verifiers.math.assignments import assigned
-from verigym.verifiers.math.chains import end_of_chain, end_of_matrix_chain, ends_of_chains
 from verigym.verifiers.math.claimed_value import claimed_value, weighed_values
 from verigym.verifiers.math.claimed_word import claimed_word
 from verigym.verifiers.math.claiming_sentences import claiming_sentence, may_claim
@@ -31,32 +29,40 @@ from verigym.verifiers.math.classified import classified
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.closed_sets import word_in_last_sentence
 from verigym.verifiers.math.closing_value import closing_value
-from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, compact, equivalent
+from verigym.verifiers.math.compact import compact
 from verigym.verifiers.math.conclusions import conclusions, last_sentence
 from verigym.verifiers.math.context import Context, context_of
-from verigym.verifiers.math.corruption import mended
-from verigym.verifiers.math.extract import OTHER, UNREAD, Found, extract
-from verigym.verifiers.math.forms import FORMS, Form
+from verigym.verifiers.math.extract import UNREAD, extract
+from verigym.verifiers.math.faults import FAULTS, RESTATED, WRONG_FORM
+from verigym.verifiers.math.forms import Form
+from verigym.verifiers.math.found import OTHER, Found
 from verigym.verifiers.math.instructions import (
     as_power_of_ten,
     asks_factors,
     asks_lowest,
     disobeys,
 )
-from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
+from verigym.verifiers.math.languages import reads_decimal_comma, with_points
 from verigym.verifiers.math.last_steps import last_step
 from verigym.verifiers.math.last_words import last_words
 from verigym.verifiers.math.misfits import has_other_unit, is_share
 from verigym.verifiers.math.openings import opening_value
 from verigym.verifiers.math.other_quantity import gives_to_other, may_be_other
 from verigym.verifiers.math.parts_by_name import parts_by_name
-from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.propositions import same_proposition
 from verigym.verifiers.math.question_wordings import (
     is_money_for_count,
     is_unfitting,
     values_as_asked,
 )
+from verigym.verifiers.math.references import (
+    cleaned_gold,
+    form_of,
+    reference_of,
+    with_answer,
+    written_reference,
+)
+from verigym.verifiers.math.rungs import rung_of
 from verigym.verifiers.math.several_parts import (
     Parts,
     in_order,
@@ -67,7 +73,7 @@ from verigym.verifiers.math.several_parts import (
 )
 from verigym.verifiers.math.tallies import same_counts
 from verigym.verifiers.math.tongues import is_denied_abroad
-from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
+from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS
 from verigym.verifiers.math.verdicts_abroad import verdict_abroad
 from verigym.verifiers.math.words import kind_of
 from verigym.verifiers.math.zero_counts import says_none
@@ -79,20 +85,6 @@ _FAULTS = {
         "the answer repeats an expression of the question in place of its value",
     ),
 }
-
-# 1 ÷ 7 is a division left to do, so that the value is what it is said to be about.
-_DIVIDED = lazy_pattern(
-    r"[^=<>]{0,80}(?:÷|\\div(?![a-z]))[^=<>≈]{1,80}?(?:≈|\\approx)(.{1,60})",
-    re.DOTALL,
-    needs="\\div|÷",
-)
-# "... with arbitrary constants C_1, C_2" says what letters of the answer are.
-_CONSTANTS = lazy_pattern(
-    r",?\s+(?:with|where|for) (?:any |all |arbitrary |real |some )*"
-    r"(?:constants\b.{0,60}|\$?[A-Zc]_\{?\w\}?.{0,40}\bconstants\b.{0,30})$",
-    re.DOTALL,
-    needs="constants",
-)
 
 
 class AnswerParams(Struct, frozen=True):
@@ -186,14 +178,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
             return self._judge_parts(several, submission, question, form)
         commas = any(reads_decimal_comma(gold, question) for gold in written)
         found = extract(submission, self.settings.extract, question, commas=commas)
-        ctx = _context(
-            question,
-            self.settings.units,
-            self.settings.tolerance,
-            self.settings.digits,
-            form,
-            question or task.prompt,
-        )
+        ctx = self._context(question, form, question or task.prompt)
         found = replace(found, answer=as_power_of_ten(found.answer, question))
         if not found.answer and not (
             (found.why in UNREAD and self._claimed(golds, written, found.text, ctx))
@@ -227,7 +212,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 "the answer does not follow the question's instruction",
                 {**parts, "correct": 0.0},
             )
-        rung = self._rung(golds, found.answer, ctx)
+        rung = rung_of(golds, found.answer, ctx)
         may_be_claimed = not found.text or may_claim(golds, found.text)
         if not rung and may_be_claimed:
             rung = self._concluded(golds, found, ctx)
@@ -280,7 +265,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 "the final answer is not the reference",
                 {**parts, "correct": 0.0},
             )
-        if not all(self._rung(golds, other, ctx) not in ("", *FAULTS) for other in found.also):
+        if not all(rung_of(golds, other, ctx) not in ("", *FAULTS) for other in found.also):
             return unusable(
                 "several_answers", "the reply states different final answers and takes none back"
             )
@@ -307,14 +292,12 @@ class AnswerVerifier(Verifier[AnswerParams]):
             return unusable(
                 "no_answer", f"the reply does not answer each of: {', '.join(several.labels)}"
             )
-        ctx = _context(
-            "", self.settings.units, self.settings.tolerance, self.settings.digits, form, question
-        )
+        ctx = self._context("", form, question)
         for label, value, stretch in zip(several.labels, several.values, found, strict=True):
             answer = extract(stretch)
-            gold = _gold(value)
+            gold = cleaned_gold(value)
             every = (answer.answer, *answer.also)
-            if not all(a and self._rung((gold,), a, ctx) not in ("", *FAULTS) for a in every):
+            if not all(a and rung_of((gold,), a, ctx) not in ("", *FAULTS) for a in every):
                 return scored(
                     0.0,
                     "wrong_answer",
@@ -331,12 +314,12 @@ class AnswerVerifier(Verifier[AnswerParams]):
         concluded = conclusions(line, ctx.question) if " " in line else []
         tried = {found.answer}
         for said in concluded:
-            if said not in tried and (rung := self._rung(golds, said, ctx)):
+            if said not in tried and (rung := rung_of(golds, said, ctx)):
                 return rung
             tried.add(said)
         for text in dict.fromkeys((found.answer.strip(" ."), last_sentence(line), *concluded)):
             for said in values_as_asked(text, ctx.question):
-                if said not in tried and (rung := self._rung(golds, said, ctx)):
+                if said not in tried and (rung := rung_of(golds, said, ctx)):
                     return rung
                 tried.add(said)
         return ""
@@ -348,7 +331,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
         for said in dict.fromkeys(last_words(spoken(reply), ctx.question)):
             if all(disobeys(gold, said, ctx.question) for gold in written):
                 continue
-            if (rung := self._rung(golds, said, ctx)) and rung not in FAULTS:
+            if (rung := rung_of(golds, said, ctx)) and rung not in FAULTS:
                 return rung
         return ""
 
@@ -359,7 +342,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
         for said in _claims(reply, ctx.question):
             if not said or all(disobeys(gold, said, ctx.question) for gold in written):
                 continue
-            if (rung := self._rung(golds, said, ctx)) and rung not in FAULTS:
+            if (rung := rung_of(golds, said, ctx)) and rung not in FAULTS:
                 return rung
         return ""
 
@@ -372,7 +355,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
         )
         if not said or all(disobeys(gold, said, ctx.question) for gold in written):
             return ""
-        rung = self._rung(golds, said, ctx)
+        rung = rung_of(golds, said, ctx)
         return "" if rung in FAULTS else rung
 
     def _stepped(self, task: Task, reply: str, question: str) -> str:
@@ -405,7 +388,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
             one
             for one in weighed
             if any(
-                self._rung(golds, said, ctx) not in ("", *FAULTS)
+                rung_of(golds, said, ctx) not in ("", *FAULTS)
                 for said in {one.value.whole, one.value.whole.rpartition("=")[2]}
             )
         ]
@@ -418,35 +401,21 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if not wanted or not said or len(wanted) != len(said):
             return False
         return all(
-            any(kind == other and self._rung((clean(point),), one, ctx) for one, other in said)
+            any(kind == other and rung_of((clean(point),), one, ctx) for one, other in said)
             for point, kind in wanted
         )
 
-    def _rung(self, golds: tuple[str, ...], answer: str, ctx: Context) -> str:
-        return _rung_of(golds, answer, ctx)
-
-
-# Several readers of one reply find the same text, and many replies to one question give the same answer.
-@lru_cache(maxsize=64)
-def _rung_of(golds: tuple[str, ...], answer: str, ctx: Context) -> str:
-    fault = ""
-    divided = _DIVIDED.fullmatch(answer)
-    answer = _CONSTANTS.sub("", divided[1] if divided else answer)
-    for gold in golds:
-        try:
-            rung = equivalent(gold, clean(answer), ctx)
-        except TooBig:
-            continue
-        if rung and rung not in FAULTS:
-            return rung
-        fault = fault or rung
-    end = end_of_chain(answer) or end_of_matrix_chain(answer)
-    if end is not None and all(_is_equal(member, end[1][-1]) for member in end[1]):
-        return _rung_of(golds, end[0], ctx) or fault
-    ends = ends_of_chains(answer) if end is None and not fault else None
-    if ends is None or not all(_is_equal(one, same[-1]) for same in ends[1] for one in same):
-        return fault
-    return _rung_of(golds, ends[0], ctx)
+    def _context(self, question: str, form: str, asked: str) -> Context:
+        """Return what a question and the settings ask for."""
+        settings = self.settings
+        return context_of(
+            question,
+            units=settings.units,
+            tolerance=settings.tolerance,
+            digits=settings.digits,
+            form=form,
+            asked=asked,
+        )
 
 
 def _claims(reply: str, question: str) -> Iterator[str]:
@@ -476,80 +445,6 @@ def _misfits(golds: tuple[str, ...], reply: str, question: str, submission: str)
     )
 
 
-def _is_equal(one: str, other: str) -> bool:
-    try:
-        return bool(
-            equivalent(clean(one), clean(other), _context("", "optional", 0.0, 0, "any", ""))
-        )
-    except TooBig:
-        return False
-
-
-@lru_cache(maxsize=1024)
-def _context(
-    question: str, units: str, tolerance: float, digits: int, form: str, asked: str
-) -> Context:
-    return context_of(
-        question, units=units, tolerance=tolerance, digits=digits, form=form, asked=asked
-    )
-
-
-def form_of(task: Task) -> str:
-    """The form that the reference requires; empty if it names none. Raises TaskError for an unknown one."""
-    form = task.reference.get("form") if isinstance(task.reference, dict) else None
-    if form is None:
-        return ""
-    if form not in FORMS:
-        raise TaskError(f"task {task.id}: form must be one of {', '.join(FORMS)}, got {form!r}")
-    return str(form)
-
-
-def with_answer(task: Task, answer: str) -> Task:
-    """Return the task with `answer` as its only right one, in place of another reply."""
-    assert isinstance(task.reference, dict)
-    kept = {k: v for k, v in task.reference.items() if k not in ("reply", "answer", "answers")}
-    return replace(task, reference={**kept, "answer": answer})
-
-
-def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
-    """The cleaned reference answers and the question. Raises TaskError if they cannot be used."""
-    golds, question = written_reference(task)
-    return tuple(_gold(gold, reads_decimal_comma(gold, question)) for gold in golds), question
-
-
-def written_reference(task: Task) -> tuple[tuple[str, ...], str]:
-    """The reference answers as they are written, and the question. Raises TaskError as `reference_of`."""
-    reference = task.reference
-    if not isinstance(reference, dict):
-        raise TaskError(f'task {task.id}: the reference must be an object like {{"answer": "42"}}')
-    listed = reference.get("answers")
-    if listed is None:
-        listed = [reference.get("answer")]
-    if not isinstance(listed, list | tuple) or not listed:
-        raise TaskError(f"task {task.id}: answers must be a list of texts, got {listed!r}")
-    question = reference.get("question")
-    if question is not None and not isinstance(question, str):
-        raise TaskError(f"task {task.id}: the question must be text, got {type(question).__name__}")
-    golds: list[str] = []
-    for text in listed:
-        if isinstance(text, int | float) and not isinstance(text, bool):
-            text = repr(text)
-        if not isinstance(text, str) or not text.strip():
-            raise TaskError(
-                f"task {task.id}: an answer must be text that is not empty, got {text!r}"
-            )
-        if len(text) > MAX_REPLY_CHARS:
-            raise TaskError(f"task {task.id}: an answer has at most {MAX_REPLY_CHARS} characters")
-        golds.append(text)
-    return tuple(golds), question or _question_of(task.prompt)
-
-
-def _question_of(prompt: str) -> str:
-    """The prompt, which asks where the reference holds no question; empty if it is an instruction alone, "Give the value."."""
-    asks = "?" in prompt or re.search(r"[\d\\$]", prompt) or len(prompt.split()) > 3
-    return prompt if asks else ""
-
-
 def _is_copied(gold: str, answer: str, reply: str) -> bool:
     """Return True if a reply has the reference as it is written where its answer was read with a decimal comma."""
     if "," not in gold or gold.strip() not in reply:
@@ -560,17 +455,3 @@ def _is_copied(gold: str, answer: str, reply: str) -> bool:
         and pointed not in reply
         and compact(clean(pointed)) == compact(clean(answer))
     )
-
-
-@lru_cache(maxsize=4096)
-def _gold(text: str, commas: bool = False) -> str:
-    """A reference mended and cleaned; the final answer in it if it is a whole solution.
-
-    `commas`: its 2,5 is a decimal.
-    """
-    text = mended(text)
-    if commas:
-        text = with_points(text, sure=True)
-    if "\\boxed" in text or len(text) > 400 or "####" in text:
-        text = extract(text).answer or text
-    return clean(to_english(text[:MAX_ANSWER_CHARS]))

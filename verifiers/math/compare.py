@@ -6,48 +6,36 @@ import re
 from dataclasses import replace
 from functools import lru_cache, partial
 
-from verigym.verifiers.math.affirming import contradicts, states
 from verigym.verifiers.math.altering import alters
+from verigym.verifiers.math.as_asked import as_asked
 from verigym.verifiers.math.asked_forms import in_one_form, of_form, rising
-from verigym.verifiers.math.cancelling import is_cancelled, is_split
 from verigym.verifiers.math.choice import letter_beside_text, letters_by_text, letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.clock import as_duration, time_of
+from verigym.verifiers.math.compact import compact
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
+from verigym.verifiers.math.conventional_words import same_conventional
 from verigym.verifiers.math.conventions import same_angle, same_group, with_plain_logs
 from verigym.verifiers.math.dates import MOST_CHARS, date_of, is_stamp, names_month, part_asked
 from verigym.verifiers.math.directions import changed_by, opposed, unsigned
 from verigym.verifiers.math.exact import exact
-from verigym.verifiers.math.forms import has_form, has_simple_roots, is_collected
+from verigym.verifiers.math.faults import FAULTS, WRONG_FORM, fault_of
 from verigym.verifiers.math.instructions import criterion_of
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.numerals import digits_in, in_base, target_base
 from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.phrasings import in_formulas, with_repeats
-from verigym.verifiers.math.points import sole_point
 from verigym.verifiers.math.propositions import states_another
 from verigym.verifiers.math.reading import Reading, readings, split
-from verigym.verifiers.math.restating import (
-    leaves_operator,
-    leaves_work,
-    restates,
-    with_imaginary_unit,
-)
-from verigym.verifiers.math.rivals import intercept_of, of_asked
+from verigym.verifiers.math.rivals import intercept_of
 from verigym.verifiers.math.scales import in_asked_scale, with_letters
 from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.spoken_formulas import asks_chance, in_symbols
 from verigym.verifiers.math.targets import value_of_target
-from verigym.verifiers.math.trees import Node, TooBig
-from verigym.verifiers.math.trials import without_trials
-from verigym.verifiers.math.wholes import spelled_out
-from verigym.verifiers.math.words import begins_with_verdict, complement, kind_of, same_words
-from verigym.verifiers.math.workings import result_of
+from verigym.verifiers.math.trees import TooBig
+from verigym.verifiers.math.words import complement, same_words
 
-WRONG_FORM = "wrong form"
-RESTATED = "restated"
-FAULTS = (WRONG_FORM, RESTATED)
 _PLAIN = lazy_pattern(r"-?[\d.,]+|\\frac ?\{-?\d+\} ?\{\d+\}")
 _GROUPED = lazy_pattern(r"\d{1,3}(?:\.\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}")
 _COMMA = lazy_pattern(
@@ -56,16 +44,6 @@ _COMMA = lazy_pattern(
 )
 _ONE_VALUE = lazy_pattern(
     r"-?(?:\\dollar ?|€ ?|£ ?)?(?:\d+\.\d|\d+ ?/ ?\d+$|\\frac ?\{\d+\} ?\{\d+\}$)"
-)
-_DECLARED = lazy_pattern(
-    r"(?:\s*[,;]\s*|\s+)\(?(?:where |with |for )?(?:(?:any |arbitrary )?[A-Za-z](?:_\{?\w\}?)?\s*(?:,|and)\s*)+[A-Za-z](?:_\{?\w\}?)?\s*(?:\\in\s*\\(?:RR|CC)|(?:are |is |being )?(?:an? |any |arbitrary |real |complex )*constants?)\)?$"
-    r"|\s*[,;]\s*(?:where |with |for )?[CcKkABD](?:_\{?\w\}?)?\s*\\in\s*\\(?:RR|CC)$",
-    needs="\\|constant",
-)
-_ASKS_LARGER = lazy_pattern(
-    r"\bwhich\b[^?]*?\b(larger|greater|bigger|largest|greatest|biggest|smaller|less|lesser|smallest|least)\b",
-    re.IGNORECASE,
-    needs="which",
 )
 _ASKS_DECREASE = lazy_pattern(
     r"\b(?:what|find|calculate|determine|compute)\b[^?.]*\bper ?cent(?:age)? (?:decrease|loss|drop|reduction|decline|discount)\b",
@@ -77,39 +55,15 @@ _FRACTIONS = lazy_pattern(
     re.IGNORECASE,
     needs="as a",
 )
-_WORDY = lazy_pattern(
-    r"(?<![\\A-Za-z])[A-Za-z]{2}|[=<>,]|^\{|\\(?:approx|equiv)|[Rr] ?\d|\(.*,.*\)|:"
-)
 _ODDS = lazy_pattern(r"\d+ ?(?::|to) ?\d+", needs=":|to")
-_EMPTY_SETS = frozenset(("\\emptyset", "\\{\\}", "{}", "set()", "[]", "\\phi", "()"))
 _LETTERS = lazy_pattern(r"[A-J](?:(?: ?[,;&] ?| and | ?, and )[A-J]){1,5}", needs=" and |&|,|;")
 _AGAIN = lazy_pattern(
     r"\s*,?\s*(?:\bor equivalently\b|\bor\b|\bi\.e\.|\bthat is\b|\bequivalently\b|\bwhich (?:is|equals)\b)\s*,?\s*",
     needs="equivalently|i.e.|or|that is|which ",
 )
 _ANSWER = lazy_pattern(r"^A\s*:\s*(?=\S)", needs=":")
-_NEGATIVE_ROOT = lazy_pattern(r"(?:\\sqrt *\{? *\(?|√ *[({]?|sqrt *\(?) *[-−]", needs="sqrt|√")
-_ASKS_EXISTENCE = lazy_pattern(
-    r"\b(?:does|do|is there|are there)\b[^?]*\b(?:exists?|have|has|any|a|an)\b[^?]*\?",
-    re.IGNORECASE,
-)
-_DENIED = lazy_pattern(r"no[,;:.]\s+(?=[a-z])", re.IGNORECASE, needs=",|.|:|;")
-_SIMPLIFIES = lazy_pattern(
-    r"\bsimplif|\bsimplest\b|\bradical form\b", re.IGNORECASE, needs="radical form|simplest|simplif"
-)
-_CANCELS = lazy_pattern(
-    r"\bsimplif|\bsimplest\b|\blowest terms\b|\bcancel\b|\breduced? (?:form|fraction|to)\b",
-    re.IGNORECASE,
-    needs="cancel|lowest terms|reduce|simplest|simplif",
-)
-_SPLITS = lazy_pattern(
-    r"\b(?:into|as|sum of|in terms of|decompos\w+|resol\w+|find|give|the) (?:(?:an?|the|its|sum|of|terms) )*partial[- ]fractions?\b",
-    re.IGNORECASE,
-)
 _VALUES = lazy_pattern(r"^[a-z]\(x\)(?=\s*[<>])", needs="(x)")
 _ON_AXIS = lazy_pattern(r"\(\s*([^(),]{1,30}),\s*0\s*\)")
-_KINDS = lazy_pattern(r"\b(?:absolute|conditional)", re.IGNORECASE)
-_COUNT = lazy_pattern(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
 def equivalent(gold: str, answer: str, ctx: Context) -> str:
@@ -174,7 +128,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     read = (
         answer
         if _PLAIN.fullmatch(answer)
-        else _as_asked(gold, in_formulas(answer, ctx.question), ctx)
+        else as_asked(gold, in_formulas(answer, ctx.question), ctx)
     )
     if read is None or (":" not in gold and _ODDS.fullmatch(read) and asks_chance(ctx.question)):
         return ""
@@ -204,7 +158,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     elif opposed(gold, answer, ctx.question) or states_another(gold, answer, ctx.question):
         return ""
     gold, answer = changed_by(gold), changed_by(answer)
-    spoken = _spoken(gold, answer, ctx)
+    spoken = same_conventional(gold, answer, ctx)
     if spoken is not None:
         return "words" if spoken else ""
     answer = as_duration(answer, gold)
@@ -235,7 +189,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
                 and not alters(gold, said, right.tail, ctx)
                 and allows(gold, left, right, ctx, partial(_says, gold, ctx))
             ):
-                fault = _fault_of(left, right, ctx)
+                fault = fault_of(left, right, ctx)
                 if not fault:
                     return "value"
     if fault:
@@ -282,94 +236,10 @@ def _time_of_gold(gold: str) -> int | None:
     return time_of(gold)
 
 
-def _as_asked(gold: str, answer: str, ctx: Context) -> str | None:
-    """The answer as a formula for what is asked, without trials and workings; None if it names another quantity,
-    or only values that fail."""
-    if not _WORDY.search(answer):
-        return answer
-    kept = without_trials(answer)
-    told = of_asked(kept, ctx.question) if kept is not None else None
-    if told is None:
-        return None
-    read = in_symbols(result_of(told, ctx.question, equation="=" in gold), ctx.question)
-    if "\\in" not in gold:
-        read = _DECLARED.sub("", read)
-    point = sole_point(read) if gold[:1] == "(" else None
-    if point == "":
-        return None
-    compared = _compared(read, ctx.question)
-    if compared == "":
-        return None
-    return spelled_out(point or compared or _continued(read, ctx.question), ctx.question)
-
-
-_LARGE = frozenset(("larger", "greater", "bigger", "largest", "greatest", "biggest"))
-_IS_LARGER = lazy_pattern(
-    r"(?P<one>[^<>]{1,80}?) is (?:the )?(?P<how>larger|greater|bigger|largest|greatest|biggest|smaller|less|lesser|smallest|least)"
-    r"(?: (?:one|number|value|fraction|quantity|of the two))*(?: than (?P<other>.{1,80}))?",
-    needs="bigger|biggest|greater|greatest|larger|largest|least|less|smaller|smallest",
-)
-
-
-def _compared(answer: str, question: str) -> str | None:
-    """The larger of "3^20 > 2^30" or "3^20 is larger" where a question asks which is larger, or the smaller; empty if
-    only the other one is named, None if nothing is compared."""
-    said = _IS_LARGER.fullmatch(answer) if " is " in answer else None
-    asked = _ASKS_LARGER.search(question) if said or re.search("[<>]", answer) else None
-    if said is not None:
-        if asked is None or re.search(r"\bnot\b", answer):
-            return None
-        same = (said["how"] in _LARGE) == (asked[1].lower() in _LARGE)
-        return (said["one"] if same else said["other"] or "").strip()
-    if asked is None or len(set(re.findall("[<>]=?", answer))) != 1 or re.search("[<>]=", answer):
-        return None
-    parts = re.split("[<>]", answer)
-    rising = "<" in answer
-    wants_large = asked[1].lower() in _LARGE
-    return (parts[-1] if rising == wants_large else parts[0]).partition("=")[0].strip()
-
-
-def _continued(answer: str, question: str) -> str:
-    """The last of the terms that continue those of the question, where the next one is asked for."""
-    terms = [term.strip() for term in answer.split(",")]
-    if len(terms) < 4 or not re.search(r"\bnext (?:term|number|one|value|element)\b", question):
-        return answer
-    shown = re.sub(r"[\s$]", "", question)
-    return terms[-1] if ",".join(terms[:-1]) in shown and ",".join(terms) not in shown else answer
-
-
 @lru_cache(maxsize=512)
 def _gold_readings(gold: str) -> tuple[Reading, ...]:
     """The readings of a reference, which many replies are compared with."""
     return readings(gold)
-
-
-def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
-    """Return the fault in how a right answer is written; empty if there is none."""
-    wanted, found = (
-        Node("tuple", tuple(item.node for item in reading.items if item.node is not None), "()")
-        for reading in (gold, answer)
-    )
-    if not has_form(found, wanted, ctx.form):
-        copied = ctx.form == "factored" and restates(found, wanted, ctx.asked)
-        return RESTATED if copied else WRONG_FORM
-    if ctx.options:
-        return ""
-    if not is_in(_NEGATIVE_ROOT, ctx.asked):
-        found = with_imaginary_unit(found)
-    undone = bool(ctx.question) and (
-        leaves_work(found, wanted, ctx.question) or leaves_operator(found, wanted, ctx.question)
-    )
-    if undone or restates(found, wanted, ctx.asked):
-        return RESTATED
-    simple = not is_in(_SIMPLIFIES, ctx.question) or (
-        has_simple_roots(found, wanted) and is_collected(found, wanted)
-    )
-    if is_in(_CANCELS, ctx.question) and not is_cancelled(found, wanted):
-        return WRONG_FORM
-    if "artial" in ctx.question and _SPLITS.search(ctx.question) and not is_split(found, wanted):
-        return WRONG_FORM
-    return "" if simple else WRONG_FORM
 
 
 def _says(gold: str, ctx: Context, text: str, rounded: bool) -> bool:
@@ -395,28 +265,6 @@ def _said_again(gold: str, answer: str, ctx: Context) -> bool:
 def _formal(reading: Reading) -> bool:
     """Return True if all of a reading is mathematics, so that its words do not speak for it."""
     return all(item.node is not None for item in reading.items)
-
-
-_SPACES = lazy_pattern(r"\s+")
-_SIGNS = lazy_pattern(r"[\\^_=]", needs="=|\\|^|_")
-_A_WORD = lazy_pattern(r"[A-Za-z]{3}")
-_LOOSE = lazy_pattern(r"(?<!\d)(?<!\d\.) | (?!\d)")
-
-
-@lru_cache(maxsize=1024)
-def compact(text: str) -> str:
-    """Text without spaces and braces of one sign, for the first rung. Words in lower case."""
-    if text.isdecimal():
-        return text
-    if "\\" in text:
-        text = re.sub(r"\\(?:dollar)\s*", "$", text)
-    text = _SPACES.sub(" ", text)
-    if "{" in text:
-        text = re.sub(r"\{\s*(\w)\s*\}", r"\1", text)
-    if not _SIGNS.search(text) and _A_WORD.search(text):
-        return text.lower().strip(" .")
-    # "3 1/4" is not "31/4", and "3. 5" is no 3.5.
-    return _LOOSE.sub("", text) if " " in text else text
 
 
 @lru_cache(maxsize=512)
@@ -485,59 +333,6 @@ def _same_text(gold: str, answer: str, ctx: Context) -> bool:
         return bool(equivalent(clean(gold), clean(answer), plain))
     except TooBig:
         return False
-
-
-def _spoken(gold: str, answer: str, ctx: Context) -> bool | None:
-    """Conventional words; None if the gold is none of them."""
-    if gold.replace(" ", "") in _EMPTY_SETS and answer.replace(" ", "") in _EMPTY_SETS:
-        return True
-    wanted, found = kind_of(gold), kind_of(answer)
-    if wanted in ("yes", "no"):
-        if found in ("yes", "no") and answer.rstrip().endswith("?"):
-            return False
-        if found is None:
-            begun = begins_with_verdict(gold, answer)
-            if begun is None and ctx.question and (stated := states(answer, ctx.question)):
-                return stated == wanted
-            return begun and not (ctx.question and contradicts(wanted, answer, ctx.question))
-        return wanted == found
-    if (
-        wanted in ("none", "undefined")
-        and found in ("yes", "no")
-        and _ASKS_EXISTENCE.search(ctx.question)
-    ):
-        return found == "no"
-    if wanted == "convergent" and found in ("absolute", "conditional"):
-        return not _KINDS.search(ctx.question)
-    if wanted is not None and found is not None:
-        return wanted == found or {wanted, found} == {"none", "undefined"}
-    if (
-        wanted in ("none", "undefined")
-        and found is None
-        and (denied := _DENIED.match(answer)) is not None
-    ):
-        return kind_of(answer[denied.end() :]) in ("none", "undefined")
-    if wanted == "none" or found == "none":
-        other = gold if found == "none" else answer
-        if other == "0" and _COUNT.search(ctx.question):
-            return True
-        return other.replace(" ", "") in ("\\emptyset", "\\{\\}", "{}")
-    if wanted == "reals" or found == "reals":
-        other = gold if found == "reals" else answer
-        plain = re.sub(r"^[a-z]\s*\\in", "", other).replace(" ", "")
-        return plain in (
-            "\\RR",
-            "(-\\infty,\\infty)",
-            "(-\\infty,+\\infty)",
-            "R",
-            "(-inf,inf)",
-            "(-oo,oo)",
-        )
-    if wanted is None and found == "infinite" and not re.search(r"\bmany\b|\bnumber\b", answer):
-        return gold.replace(" ", "") in ("\\infty", "+\\infty") or None
-    if wanted == "infinite":
-        return answer.replace(" ", "") in ("\\infty", "+\\infty", "oo", "inf")
-    return None
 
 
 def _digits(gold: str, answer: str, ctx: Context) -> bool | None:

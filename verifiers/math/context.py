@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from verigym.verifiers.math.choice import options_of
 from verigym.verifiers.math.clean import clean
@@ -131,6 +132,7 @@ def _temperature(question: str) -> Unit | None:
     return unit_of("degF" if wanted[0] == "f" else "degC") if len(wanted) == 1 else None
 
 
+@lru_cache(maxsize=1024)
 def context_of(
     question: str,
     *,
@@ -140,7 +142,7 @@ def context_of(
     form: str = "any",
     asked: str = "",
 ) -> Context:
-    """Reads a question; an empty one leaves the defaults."""
+    """Return what a question and the settings of a task ask for; an empty question leaves the defaults."""
     question = question[:20_000]
     order = _ORDER.findall(question.replace("\\left", "").replace("\\right", ""))
     named = [found for match in _UNIT.finditer(question) if (found := unit_of(match[1]))]

@@ -28,8 +28,8 @@ from verigym.sandbox.workers.forkserver import ForkServer
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.math.answer import written_reference
 from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.references import written_reference
 from verigym.verifiers.math.trees import MAX_REPLY_CHARS
 
 _WINDOW = 8000
