@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from verigym.envs.tools.draws import Draws
+
 T = TypeVar("T")
 
 
@@ -22,6 +24,10 @@ class BlockDraws:
         if not self._left:
             self._left = self._rng.integers(1 << 62, size=64).tolist()
         return self._left.pop() % n
+
+    def spawn(self) -> Draws:
+        """Return choices of other kinds from the same generator."""
+        return Draws(self._rng)
 
     def one(self, items: Sequence[T]) -> T:
         """Return one of `items`."""

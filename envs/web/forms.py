@@ -13,6 +13,7 @@ from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.envs.search.draws import BlockDraws
 from verigym.envs.web.browsing import FORM, BrowserSession, BrowserState, act, read_action
+from verigym.envs.web.claims import Claims
 from verigym.envs.web.invoices import Invoices
 from verigym.envs.web.order import Order
 from verigym.envs.web.pages import WebPage, as_text, started
@@ -23,15 +24,15 @@ from verigym.errors import RequestError, TaskError
 from verigym.task import Task
 
 SITES: dict[str, ChoreSite] = {
-    site.name: site for site in (Invoices(), Order(), Registration(), Rooms())
+    site.name: site for site in (Invoices(), Order(), Registration(), Rooms(), Claims())
 }
 
 OVER = "The task is over."
 
 
 class Forms(Env[BrowserSession]):
-    """A chore on a small web site, from level 7 on two to eight of a kind; what its tables hold at the end is
-    judged by `tools/state`.
+    """A chore on a small web site, at level 7 two of a kind, from level 8 on claims to be decided by rules; what its
+    tables hold at the end is judged by `tools/state`.
 
     `browser` is `python` (the default: pages as text, nothing is started) or `chromium`: the same pages,
     served on the loopback interface and driven in a real headless browser; needs `verigym[browser]` and a

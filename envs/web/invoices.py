@@ -30,9 +30,6 @@ class Invoices(ChoreSite):
         5: 22,
         6: 36,
         7: 50,
-        8: 72,
-        9: 120,
-        10: 200,
     }
 
     @override

@@ -28,8 +28,8 @@ class Order(ChoreSite):
     """Order something for somebody; an order that was placed cannot be taken back."""
 
     name: ClassVar[str] = "order"
-    sizes: ClassVar[Mapping[int, int]] = {6: 8, 7: 8, 8: 8, 9: 8, 10: 8}
-    counts: ClassVar[Mapping[int, int]] = {7: 2, 8: 3, 9: 5, 10: 8}
+    sizes: ClassVar[Mapping[int, int]] = {6: 8, 7: 8}
+    counts: ClassVar[Mapping[int, int]] = {7: 2}
 
     @override
     def show(self, place: BrowserState) -> WebPage:

@@ -46,11 +46,8 @@ class Registration(ChoreSite):
         5: 5,
         6: 8,
         7: 8,
-        8: 8,
-        9: 8,
-        10: 8,
     }
-    counts: ClassVar[Mapping[int, int]] = {3: 2, 7: 2, 8: 3, 9: 5, 10: 8}
+    counts: ClassVar[Mapping[int, int]] = {3: 2, 7: 2}
 
     @override
     def show(self, place: BrowserState) -> WebPage:
