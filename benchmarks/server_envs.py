@@ -2,8 +2,8 @@
 
     python benchmarks/server_envs.py --seconds 5 --repeats 5 --out results/server_envs.json
 
-Each server runs as a process of its own on loopback, one after the other in turns; one client process
-speaks to it over as many WebSockets as there are clients, each of which sends its next step when the
+Each server is a process of its own on loopback, all of them up for the whole run and asked one after the
+other in turns; one client process speaks to it over as many WebSockets as there are clients, each of which sends its next step when the
 answer to the last has come (a few lines of frames by hand, the same for both). `openenv-core` is
 installed into a virtual environment of its own under a temporary folder unless `--openenv-python`
 names one that has it. OpenEnv's echo environment is asked by its tool `echo_message`, as its client
@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import platform
@@ -387,36 +388,32 @@ def main() -> int:
         return 0
     runs: dict[str, dict[int, list[dict[str, Any]]]] = {}
     own_client: dict[str, list[dict[str, Any]]] = {}
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
         python = prepare(folder, given.openenv_python)
-        for turn in range(given.repeats):
-            for kind in given.kinds:
-                with serving(kind, folder, python) as (port, pid):
-                    if given.precedence:
-                        time.sleep(
-                            START_S / 10
-                        )  # the processes of environments start in the background
-                        for each in (os.getpid(), *tree(pid)):
-                            Path(f"/proc/{each}/autogroup").write_text(str(given.precedence))
-                    for clients in given.clients:
-                        call = ("--client", kind, str(port), str(clients), str(pid))
-                        said = subprocess.run(
-                            [sys.executable, __file__, "--seconds", str(given.seconds), *call],
-                            stdout=subprocess.PIPE,
-                            check=True,
-                        ).stdout
-                        run = json.loads(said)
-                        runs.setdefault(kind, {}).setdefault(clients, []).append(run)
-                        print(turn, kind, clients, run, file=sys.stderr, flush=True)
-                    if kind in _OWN_URL:
-                        url = f"http://127.0.0.1:{port}{_OWN_URL[kind]}"
-                        call = ("-c", _OWN_CLIENT, url, str(given.seconds), str(WARM_S))
-                        said = subprocess.run(
-                            [python, *call], stdout=subprocess.PIPE, check=True
-                        ).stdout
-                        own_client.setdefault(kind, []).append(json.loads(said))
-                        print(turn, kind, "OpenEnv's client", said, file=sys.stderr, flush=True)
+        servers = {kind: stack.enter_context(serving(kind, folder, python)) for kind in given.kinds}
+        if given.precedence:
+            time.sleep(START_S / 10)  # the processes of environments start in the background
+            for each in (os.getpid(), *(pid for _, top in servers.values() for pid in tree(top))):
+                Path(f"/proc/{each}/autogroup").write_text(str(given.precedence))
+        for turn, kind in itertools.product(range(given.repeats), given.kinds):
+            port, pid = servers[kind]
+            for clients in given.clients:
+                call = ("--client", kind, str(port), str(clients), str(pid))
+                said = subprocess.run(
+                    [sys.executable, __file__, "--seconds", str(given.seconds), *call],
+                    stdout=subprocess.PIPE,
+                    check=True,
+                ).stdout
+                run = json.loads(said)
+                runs.setdefault(kind, {}).setdefault(clients, []).append(run)
+                print(turn, kind, clients, run, file=sys.stderr, flush=True)
+            if kind in _OWN_URL:
+                url = f"http://127.0.0.1:{port}{_OWN_URL[kind]}"
+                call = ("-c", _OWN_CLIENT, url, str(given.seconds), str(WARM_S))
+                said = subprocess.run([python, *call], stdout=subprocess.PIPE, check=True).stdout
+                own_client.setdefault(kind, []).append(json.loads(said))
+                print(turn, kind, "OpenEnv's client", said, file=sys.stderr, flush=True)
     report = {**summary(runs, given), "own_client": of_own_client(own_client)}
     text = json.dumps(report, indent=2)
     if given.out:
@@ -468,6 +465,7 @@ def summary(
     failed = sum(each["failed"] for kind in ("verigym",) for each in kinds.get(kind, {}).values())
     return {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "load": round(os.getloadavg()[0], 1),
         "seconds": given.seconds,
         "repeats": given.repeats,
         "kinds": kinds,
