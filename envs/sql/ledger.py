@@ -27,7 +27,8 @@ class Movement:
 class StoreBook:
     """A store: its items with their groups and crates, their prices by first day, and what happened, in order.
 
-    `enough` is the stock that a run needs.
+    `enough` is the stock that a run needs. If `averaged`, units are handed out at the moving average of what they
+    cost as they came in, otherwise at the price of the day.
     """
 
     items: list[str]
@@ -36,6 +37,7 @@ class StoreBook:
     prices: list[list[tuple[int, int]]]
     capacity: int
     enough: int
+    averaged: bool
     moved: list[Movement]
 
 
@@ -91,9 +93,10 @@ def _drawn(rng: np.random.Generator, size: LedgerSize, same_day: str) -> StoreBo
         items=[f"{chr(65 + code // 9)}{1 + code % 9}" for code in codes],
         groups=[GROUPS[i % size.groups] for i in rng.permutation(n).tolist()],
         crates=crates,
-        prices=[_prices(rng, size.movements) for _ in range(n)],
+        prices=[_prices(rng, size) for _ in range(n)],
         capacity=int(rng.integers(20, 26)) * n,
         enough=int(rng.integers(10, 16)),
+        averaged=size.ranked,
         moved=in_order(moved, same_day),
     )
 
@@ -119,11 +122,13 @@ def _movements(rng: np.random.Generator, size: LedgerSize, crates: list[int]) ->
     ]  # fmt: skip
 
 
-def _prices(rng: np.random.Generator, movements: int) -> list[tuple[int, int]]:
-    """Return two to four prices with their first days; the first may come after some movements."""
-    days = rng.choice(np.arange(25, 95 + movements // 2), int(rng.integers(2, 5)), replace=False)
-    values = rng.choice(np.arange(2, 30), len(days), replace=False)
-    return list(zip(sorted(days.tolist()), values.tolist(), strict=True))
+def _prices(rng: np.random.Generator, size: LedgerSize) -> list[tuple[int, int]]:
+    """Return two to four prices with their first days; the first may come after some movements. They are in cents at
+    the highest level."""
+    days = np.arange(25, 95 + size.movements // 2)
+    chosen = rng.choice(days, int(rng.integers(2, 5)), replace=False)
+    values = rng.choice(np.arange(203, 2998) if size.ranked else np.arange(2, 30), len(chosen), replace=False)  # fmt: skip
+    return list(zip(sorted(chosen.tolist()), values.tolist(), strict=True))
 
 
 WAYS = ("in", "out")
@@ -145,26 +150,35 @@ def play(ledger: StoreBook, early: str = "first") -> dict[str, list[int]]:
     """
     n = len(ledger.items)
     found = {name: [0] * n for name in MEASURES}
-    stock, run, clipped = [0] * n, [0] * n, dict.fromkeys(WAYS, 0)
+    stock, run, average = ([0] * n for _ in range(3))
+    clipped = dict.fromkeys(WAYS, 0)
     for one in ledger.moved:
         i = one.item
         room = ledger.capacity - sum(stock) if one.way == "in" else stock[i]
         done = min(one.quantity, room)
         rest = one.quantity - done
         clipped[one.way] += rest > 0
+        price = price_on(ledger.prices[i], one.day, early)
         if one.way == "in":
+            average[i] = averaged(stock[i], average[i], done, price)
             stock[i] += done
             found["turned"][i] += rest
         else:
             stock[i] -= done
             found["missing"][i] += rest
             found["handed"][i] += done
-            found["worth"][i] += done * price_on(ledger.prices[i], one.day, early)
+            found["worth"][i] += done * (average[i] if ledger.averaged else price)
         run[i] = run[i] + 1 if stock[i] >= ledger.enough else 0
         found["run"][i] = max(found["run"][i], run[i])
         found["peak"][i] = max(found["peak"][i], stock[i])
     found["left"] = stock
     return {**found, "clipped_in": [clipped["in"]], "clipped_out": [clipped["out"]]}
+
+
+def averaged(stock: int, average: int, taken: int, price: int) -> int:
+    """Return the average cost of a unit after `taken` more came in at `price`, rounded to a whole number, halves up."""
+    after = stock + taken
+    return (2 * (stock * average + taken * price) + after) // (2 * after) if taken else average
 
 
 def price_on(prices: list[tuple[int, int]], day: int, early: str) -> int:

@@ -61,6 +61,12 @@ FIGURE = {
     "worth": "The worth of units handed out is their number times the price of the item on the day on which they "
     "are handed out.",
 }
+AVERAGED = (
+    "The worth of units handed out is their number times the average cost of the item at that moment. Whenever units of "
+    "an item are taken in, its average cost becomes (units in stock before x average cost before + units taken x price of "
+    "the day) / units in stock after, rounded to a whole number of cents, halves up; prices are in cents. Nothing else "
+    "changes it, and it starts at 0."
+)
 """Sentences that the reader of a prompt tells apart, by the choice that they stand for."""
 
 
@@ -120,7 +126,8 @@ def _asked(
 
 def _explained(ledger: StoreBook, words: str, *measures: str) -> str:
     """Return a question after the meaning of its figures."""
-    said = [FIGURE[one].format(ledger.enough) for one in measures if one in FIGURE]
+    figures = FIGURE | ({"worth": AVERAGED} if ledger.averaged else {})
+    said = [figures[one].format(ledger.enough) for one in measures if one in figures]
     return " ".join((*said, words))
 
 

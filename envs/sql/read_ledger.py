@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 
 from verigym.envs.sql.ledger import MEASURES, WAYS
-from verigym.envs.sql.ledger_book import EARLY, KEPT, MONTHS, SAME_DAY, TIES
+from verigym.envs.sql.ledger_book import AVERAGED, EARLY, KEPT, MONTHS, SAME_DAY, TIES
 
 _TABLE = re.compile(r"Table `(\w+)`:\n(.+)((?:\n\S.*)*)")
 _HOLDS = re.compile(r"holds at most (\d+) units")
@@ -126,12 +126,16 @@ class LedgerReader:
         found = {name: dict.fromkeys(items, 0) for name in MEASURES}
         capacity = self._number(_HOLDS)
         priced = MEASURES["worth"] in self.prompt
-        run, stock, held = dict.fromkeys(items, 0), found["left"], 0
+        is_averaged = AVERAGED in self.prompt
+        run, average = dict.fromkeys(items, 0), dict.fromkeys(items, 0)
+        stock, held = found["left"], 0
         for row in rows:
             self.operations += 3  # compared with the limit, added to the stock and to the total
             item = row.item
             if row.way == "in":
                 done = min(row.quantity, capacity - held)
+                if is_averaged and done:
+                    average[item] = self._average(stock[item], average[item], done, row)
                 stock[item] += done
                 held += done
                 found["turned"][item] += row.quantity - done
@@ -142,9 +146,21 @@ class LedgerReader:
                 found["missing"][item] += row.quantity - done
                 found["handed"][item] += done
                 if priced:
-                    found["worth"][item] += done * self._price(item, row.day)
+                    self.operations += 2  # multiplied and added
+                    cost = average[item] if is_averaged else self._price(item, row.day)
+                    found["worth"][item] += done * cost
             self._noted(item, stock[item], run, found)
         return found
+
+    def _average(self, stock: int, average: int, taken: int, row: _Row) -> int:
+        """Return the average cost of a unit after some more came in."""
+        self.operations += 1
+        value = stock * average
+        self.operations += 1
+        value += taken * self._price(row.item, row.day)
+        self.operations += 1
+        whole, rest = divmod(value, stock + taken)
+        return whole + (2 * rest >= stock + taken)
 
     def _noted(
         self, item: str, stock: int, run: dict[str, int], found: dict[str, dict[str, int]]

@@ -1,8 +1,11 @@
 """The book of a store in `sql/tables`: cleaned, priced and ranked again by SQLite, from the words of the prompt."""
 
+import math
 import re
 import sqlite3
 from collections import defaultdict
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -11,6 +14,7 @@ from verigym.envs.sql.ledger import (
     SIZES,
     Movement,
     StoreBook,
+    averaged,
     best_of_groups,
     in_order,
     play,
@@ -87,11 +91,15 @@ def played(rows, prompt):
     """The figures of each item."""
     capacity = int(re.search(r"at most (\d+) units of all", prompt)[1])
     enough = int((re.search(r"at least (\d+) units of it", prompt) or [0, 0])[1])
-    items = defaultdict(lambda: dict.fromkeys(FIGURES.values(), 0) | {"since": 0})
+    items = defaultdict(lambda: dict.fromkeys(FIGURES.values(), 0) | {"since": 0, "cost": 0})
+    averaged = "its average cost becomes" in prompt
     for item, way, quantity, price in rows:
         one = items[item]
         if way == "in":
             taken = min(quantity, capacity - sum(other["held"] for other in items.values()))
+            if taken:
+                value = Fraction(one["held"] * one["cost"] + taken * price, one["held"] + taken)
+                one["cost"] = math.floor(value + Fraction(1, 2))
             one["held"] += taken
             one["turned"] += quantity - taken
         else:
@@ -99,7 +107,7 @@ def played(rows, prompt):
             one["held"] -= handed
             one["handed"] += handed
             one["missing"] += quantity - handed
-            one["worth"] += handed * price
+            one["worth"] += handed * (one["cost"] if averaged else price)
         one["since"] = one["since"] + 1 if one["held"] >= enough else 0
         one["run"] = max(one["run"], one["since"])
         one["peak"] = max(one["peak"], one["held"])
@@ -188,12 +196,15 @@ def test_a_small_book_by_hand():
         prices=[[(12, 7)], [(13, 5)]],
         capacity=10,
         enough=4,
+        averaged=False,
         moved=in_order(moved, "no"),
     )
     found = play(ledger, "nothing")
     assert (found["left"], found["turned"], found["missing"]) == ([5, 4], [0, 3], [0, 4])
     assert (found["handed"], found["peak"], found["run"]) == ([3, 2], [8, 4], [2, 1])
     assert (found["worth"], play(ledger, "first")["worth"]) == ([21, 0], [21, 10])
+    at_cost = replace(ledger, averaged=True, prices=[[(9, 7)], [(9, 4), (13, 5)]])
+    assert play(at_cost, "nothing")["worth"] == [21, 8]
     assert best_of_groups(ledger, found["peak"], found["handed"]) == 3
     assert ranked_sum(ledger, found["peak"], found["left"], "dense") == 1 * 5 + 2 * 4
     assert [one.no for one in in_order(moved, "out")] == [1, 2, 3, 4, 5]
@@ -207,7 +218,15 @@ def test_ranks_with_ties():
         prices=[[(0, 1)]] * 4,
         capacity=10,
         enough=4,
+        averaged=False,
         moved=[],
     )
     assert ranked_sum(ledger, [9, 5, 5, 1], [1, 10, 100, 1000], "dense") == 1 + 20 + 200 + 3000
     assert ranked_sum(ledger, [9, 5, 5, 1], [1, 10, 100, 1000], "gaps") == 1 + 20 + 200 + 4000
+
+
+def test_average_costs_are_rounded_half_up():
+    assert averaged(0, 0, 7, 301) == 301
+    assert averaged(3, 100, 1, 102) == 101  # 100.5
+    assert averaged(3, 100, 1, 101) == 100
+    assert averaged(5, 77, 0, 900) == 77
