@@ -1,8 +1,8 @@
 """Keydoor: fetch keys, open doors, reach the goal on a small text grid.
 
 The reward is sparse: 1 at the goal, 0 until then. Levels are chambers in a row, each behind a door,
-turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 200 moves, by level. From level 7 on some floor is one-way, and no other
-way is short enough.
+turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 200 moves, by level.
+From level 7 on some floor is one-way, and hardly any other way is short enough.
 """
 
 from __future__ import annotations

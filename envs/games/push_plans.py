@@ -23,12 +23,7 @@ def find_push_plan(
 
     The bound is the cheapest way to give each box a goal of its own, with no other box in the way.
     """
-    room = start.room
-    pushes = [
-        (move, room.step(move), rules.cost((move, "push", f"push {move}")))
-        for move in MOVES
-        if f"push {move}" not in rules.forbidden
-    ]
+    room, pushes = start.room, _pushes(start.room, rules)
     homes = [_costs_to(room, goal, pushes) for goal in bits(room.goals)]
     alive = sum(1 << cell for cell in bits(room.floor) if any(cell in home for home in homes))
     bounds: dict[int, int | None] = {}
@@ -53,6 +48,29 @@ def find_push_plan(
 
     found = plan((start.boxes, start.at), (), fuel, ways, bound, most)
     return found and FuelPlan(_walked(start, found.moves), found.fuel, found.tried)
+
+
+def detours(start: SokobanState, rules: HouseRules, moves: tuple[str, ...]) -> int:
+    """Return the fuel that the pushes of a plan take beyond those of boxes that are never in each other's way."""
+    pushes = _pushes(start.room, rules)
+    cost = {move: fuel for move, _, fuel in pushes}
+    boxes, at, spent = start.boxes, start.at, 0
+    for move in moves:
+        step = start.room.step(move)
+        at += step
+        if boxes >> at & 1:
+            boxes ^= 1 << at | 1 << at + step
+            spent += cost[move]
+    homes = [_costs_to(start.room, goal, pushes) for goal in bits(start.room.goals)]
+    return spent - (_assignment(start.boxes, homes) or 0)
+
+
+def _pushes(room: SokobanWalls, rules: HouseRules) -> Pushes:
+    return [
+        (move, room.step(move), rules.cost((move, "push", f"push {move}")))
+        for move in MOVES
+        if f"push {move}" not in rules.forbidden
+    ]
 
 
 def find_rings(free: int, start: int, stride: int) -> list[int]:

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.planned import FuelPlan, PlannedGame, say, written
-from verigym.envs.games.push_plans import find_push_plan, find_rings
+from verigym.envs.games.push_plans import detours, find_push_plan, find_rings
 from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules
 from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.sokoban import SokobanState, SokobanWalls, bits
@@ -25,13 +25,13 @@ SIZES = {
     5: (6, 6, 2, 4, 8),
     6: (7, 7, 2, 6, 9),
 }
-# From level 7 on: the same; a direction in which nothing may be pushed, if any; moves that a search for the least fuel
-# tries; and fuel to spare in percent.
+# From level 7 on: the same; moves that a search for the least fuel tries; fuel that boxes in each other's way cost at
+# least; and fuel to spare in percent.
 RULED = {
-    7: ((8, 8, 2, 8, 14), False, range(400, 4000), 15),
-    8: ((7, 7, 3, 6, 12), False, range(1200, 6000), 10),
-    9: ((8, 8, 3, 8, 16), True, range(2000, 8000), 5),
-    10: ((8, 8, 4, 12, 11), True, range(5600, 12000), 0),
+    7: ((6, 6, 3, 6, 8), range(900, 2500), 1, 15),
+    8: ((6, 6, 3, 5, 8), range(1500, 4000), 1, 10),
+    9: ((6, 6, 3, 5, 9), range(2000, 5000), 2, 5),
+    10: ((6, 7, 3, 8, 10), range(2800, 7000), 2, 0),
 }
 
 _AWAY = 0.8
@@ -82,16 +82,18 @@ class Sokoban(PlannedGame):
 
     def _draw_ruled(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw rules, and levels until one takes a search long enough."""
-        (height, width, count, pillars, far), forbids, tries, spare = RULED[level]
+        (height, width, count, pillars, far), tries, in_way, spare = RULED[level]
         while True:
-            rules = _house_rules(rng, forbids)
+            rules = _house_rules(rng)
             places = (rng.permutation(height * width)).tolist()
             essence = [height, sorted(places[:pillars]), sorted(places[pillars : pillars + count])]
             if not self.wants(essence):
                 continue
             drawn = _drawn(rng, places, height, width, count, pillars, far, rules)
             found = drawn and find_push_plan(drawn[0], rules, MAX_FUEL, tries.stop)
-            if drawn and found and found.tried in tries:
+            if not drawn or not found or found.tried not in tries:
+                continue
+            if detours(drawn[0], rules, found.moves) >= in_way:
                 fuel = found.fuel + found.fuel * spare // 100
                 turns = len(found.moves) * (110 + spare) // 100 + 3
                 return _PROMPT_RULED.format(rules=say(rules, fuel), turns=turns), {
@@ -279,8 +281,9 @@ def _alive(room: SokobanWalls) -> int:
     return alive
 
 
-def _house_rules(rng: np.random.Generator, forbids: bool) -> HouseRules:
-    """Draw what pushes cost more, in all directions and in one, and perhaps a direction without pushes."""
+def _house_rules(rng: np.random.Generator) -> HouseRules:
+    """Draw what pushes cost more, in all directions and in one, and one direction without pushes or none."""
     heavy, barred = (list(MOVES)[i] for i in rng.permutation(4)[:2])
     extra = (("push", int(rng.integers(1, 3))), (f"push {heavy}", int(rng.integers(1, 4))))
-    return HouseRules(frozenset({f"push {barred}"} if forbids else ()), extra=extra)
+    forbidden = {f"push {barred}"} if rng.integers(4) == 0 else ()
+    return HouseRules(frozenset(forbidden), extra=extra)

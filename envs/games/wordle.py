@@ -14,7 +14,8 @@ from verigym.envs.games.replayed import ReplayedGame
 from verigym.envs.games.words import words
 from verigym.verifiers.games.guessing import Guesses, word_marks
 
-# Letters, guesses, and how many words are hidden.
+# Letters, guesses, and how many words are hidden. From level 8 on the guesses are those that a player needs at most who first
+# goes through the alphabet.
 SIZES = {
     1: (3, 10, 1),
     2: (4, 8, 1),
@@ -23,9 +24,9 @@ SIZES = {
     5: (4, 11, 4),
     6: (6, 6, 1),
     7: (5, 12, 6),
-    8: (6, 9, 3),
-    9: (7, 7, 1),
-    10: (7, 9, 3),
+    8: (6, 8, 3),
+    9: (7, 5, 1),
+    10: (7, 7, 3),
 }
 
 _PROMPT = """\

@@ -10,9 +10,11 @@ import verigym
 from verigym.envs.games.lamps import count_elimination, pressed
 from verigym.envs.games.mastermind import fitting
 from verigym.envs.games.nim import count_values
+from verigym.envs.games.push_plans import detours
 from verigym.errors import TaskError
 from verigym.verifiers.games.duels import nim_moves, restricted_move, taken
 from verigym.verifiers.games.guessing import code_marks
+from verigym.verifiers.games.house_rules import HouseRules
 from verigym.verifiers.games.lights import Lamps, LightsRules, press
 from verigym.verifiers.games.rules import RULES
 
@@ -144,12 +146,19 @@ def test_sokoban_takes_the_least_fuel(seed):
     assert start.fuel - env.state.board.fuel == least_fuel(env.rules, start, env.moves)
 
 
-def test_nothing_is_pushed_in_a_forbidden_direction():
-    env = verigym.make("games/sokoban", difficulty=10)
-    prompt, _ = env.reset(seed=2)
-    (barred,) = env.state.board.rules.forbidden
-    assert f"Forbidden: {barred}." in prompt
-    assert played(env) == 1.0
+def test_the_fuel_of_sokoban_is_more_than_that_of_boxes_alone():
+    env = verigym.make("games/sokoban", difficulty=8)
+    env.reset(seed=2)
+    start, moves = env.state.board, []
+    while not env.rules.won(env.state.board):
+        moves.append(env.oracle())
+        env.step(moves[-1])
+    assert detours(start.board, start.rules, tuple(moves)) >= 2
+
+
+def test_a_box_that_is_pushed_home_straight_makes_no_detour():
+    room = RULES["sokoban"].start({"rows": ["######", "#@$ .#", "######"]})
+    assert detours(room, HouseRules(), ("right", "right")) == 0
 
 
 def test_one_code_fits_the_guesses_that_are_given():
