@@ -10,7 +10,8 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.paths import count_tried, shortest
-from verigym.envs.games.replayed import ReplayedGame
+from verigym.envs.games.planned import FuelPlan, PlannedGame, Way, plan, say, written
+from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules, Ruled
 from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.rules import LakeState
 
@@ -33,15 +34,26 @@ You walk on a frozen lake. @ is you, F is ice, H is a hole, G is the goal, S is 
 slip; a move off the edge leaves you where you are.
 A step into a hole ends the game. Reach the goal within {turns} moves. Answer with one move: up, down, \
 left or right."""
+_PROMPT_RULED = """\
+You walk on a frozen lake. @ is you, F is ice, H is a hole, G is the goal, S is where you began. You do not \
+slip; a move off the edge leaves you where you are. A step into a hole ends the game.
+Further rules, for this game alone: {rules}
+Reach the goal. You have {turns} turns. Answer with one move: up, down, left or right."""
+# From level 7 on: directions that cost more, turns that are forbidden, moves that a search for the least fuel tries at
+# least, and fuel to spare in percent.
+RULED = {7: (2, 1, 250, 15), 8: (3, 2, 450, 10), 9: (3, 2, 800, 5), 10: (3, 3, 1300, 0)}
 
 
-class FrozenLake(ReplayedGame):
-    """The environment. An action is `up`, `down`, `left` or `right`; a move off the edge is invalid."""
+class FrozenLake(PlannedGame):
+    """The environment. An action is `up`, `down`, `left` or `right`; a move off the edge is invalid.
+
+    From level 7 on directions differ in the fuel that they take, some turns are forbidden, and there is next to none
+    to spare.
+    """
 
     id: ClassVar[str] = "verigym/games/frozen-lake-v0"
     game: ClassVar[str] = "lake"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    recoverable: ClassVar[bool] = False
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
@@ -58,6 +70,10 @@ class FrozenLake(ReplayedGame):
             rows = tuple("".join(row) for row in cells)
             path = _way(LakeState(rows, *divmod(start, size)))
             if path is not None and len(path) in lengths:
+                if level in RULED:
+                    if drawn := _ruled(rng, rows, divmod(start, size), *RULED[level]):
+                        return drawn
+                    continue
                 turns = len(path) + size
                 return _PROMPT.format(turns=turns), {"rows": list(rows), "turns": turns}
 
@@ -77,8 +93,16 @@ class FrozenLake(ReplayedGame):
         return [name for name, _ in _steps(board)]
 
     @override
-    def lost(self, board: LakeState) -> bool:
-        """Return True in a hole."""
+    def plan_on(
+        self, board: LakeState, rules: HouseRules, fuel: int, last: tuple[str, ...]
+    ) -> FuelPlan | None:
+        return _plan(board, rules, fuel, last)
+
+    @override
+    def lost(self, board: LakeState | Ruled) -> bool:
+        """Return True in a hole, or without fuel for a move."""
+        if isinstance(board, Ruled):
+            return self.lost(board.board) or super().lost(board)
         return board.rows[board.row][board.column] == "H"
 
     @override
@@ -116,3 +140,59 @@ def _next_move(board: LakeState) -> str | None:
 
 def _way(board: LakeState) -> list[str] | None:
     return shortest(board, _legs, _at_goal)
+
+
+def _ruled(
+    rng: np.random.Generator,
+    rows: tuple[str, ...],
+    start: tuple[int, int],
+    heavy: int,
+    turns: int,
+    least: int,
+    spare: int,
+) -> tuple[str, dict[str, Any]] | None:
+    """Draw house rules for a lake; None if the goal is out of reach by them, or
+    soon found."""
+    costly = [list(MOVES)[i] for i in sorted(rng.permutation(4)[:heavy].tolist())]
+    upright = ("up", "down")
+    pairs = [(a, b) for a in MOVES for b in MOVES if (a in upright) != (b in upright)]
+    barred = frozenset(pairs[i] for i in rng.permutation(len(pairs))[:turns])
+    rules = HouseRules(not_after=barred, extra=tuple((m, int(rng.integers(1, 4))) for m in costly))
+    found = _plan(LakeState(rows, *start), rules, MAX_FUEL, ())
+    if found is None or found.tried < least:
+        return None
+    fuel = found.fuel + found.fuel * spare // 100
+    allowed = len(found.moves) * (110 + spare) // 100 + 3
+    return _PROMPT_RULED.format(rules=say(rules, fuel), turns=allowed), {
+        "rows": list(rows),
+        "turns": allowed,
+        "house_rules": written(rules, fuel),
+    }
+
+
+def _plan(start: LakeState, rules: HouseRules, fuel: int, last: tuple[str, ...]) -> FuelPlan | None:
+    """A plan with the least fuel. The bound is the cheapest way with ice everywhere."""
+    costs = {move: rules.cost((move,)) for move in MOVES}
+    goal = next((r, row.index("G")) for r, row in enumerate(start.rows) if "G" in row)
+    remembered = {one for one, _ in rules.not_after}
+
+    def ways(at: tuple[int, int], last: tuple[str, ...]) -> list[Way]:
+        found = []
+        for move, there in _steps(LakeState(start.rows, *at)):
+            if start.rows[there.row][there.column] == "H" or (
+                last and (last[0], move) in rules.not_after
+            ):
+                continue
+            labels = (move,) if move in remembered else ()
+            found.append(Way((move,), (there.row, there.column), costs[move], labels))
+        return found
+
+    def bound(at: tuple[int, int]) -> int:
+        down, right = goal[0] - at[0], goal[1] - at[1]
+        return (
+            abs(down) * costs["down" if down > 0 else "up"]
+            + abs(right) * costs["right" if right > 0 else "left"]
+        )
+
+    kept = tuple(label for label in last if label in remembered)
+    return plan((start.row, start.column), kept, fuel, ways, bound)

@@ -260,6 +260,9 @@ class Lake:
     def won(self, state: LakeState) -> bool:
         return state.rows[state.row][state.column] == "G"
 
+    def labels(self, state: LakeState, move: str) -> tuple[str, ...]:
+        return (move,)
+
 
 RULES: Mapping[str, Rules] = {
     "2048": MergingRules(),
@@ -270,7 +273,7 @@ RULES: Mapping[str, Rules] = {
     "hanoi": Amendable(HanoiRules()),
     "household": HouseholdRules(),
     "keydoor": KeyDoorRules(),
-    "lake": Lake(),
+    "lake": Amendable(Lake()),
     "liars-dice": LiarsDiceRules(),
     "lights": LightsRules(),
     "mastermind": MastermindRules(),

@@ -47,7 +47,8 @@ def played(env):
 
 
 @pytest.mark.parametrize(
-    ("game", "level", "seed"), [("hanoi", 8, 3), ("hanoi", 9, 1), ("sliding", 7, 2)]
+    ("game", "level", "seed"),
+    [("hanoi", 8, 3), ("hanoi", 9, 1), ("sliding", 7, 2), ("frozen-lake", 8, 4)],
 )
 def test_the_oracle_takes_the_least_fuel(game, level, seed):
     env = verigym.make(f"games/{game}", difficulty=level)
