@@ -95,6 +95,26 @@ def test_an_aborted_sample_says_so(folder, sampler):
     assert 0 < len(found[0].ids) < 900
 
 
+def test_one_sample_is_aborted_and_others_go_on(folder, sampler, monkeypatch):
+    policy = load_policy(folder)
+    params = params_of(policy, max_tokens=900, end_ids=frozenset())
+    generate, asked = sampler.link.generate, []
+
+    def noting(calls, watch=None):
+        asked.extend(call.request_id for call in calls)
+        return generate(calls, watch)
+
+    monkeypatch.setattr(sampler.link, "generate", noting)
+    first, one = under_way(sampler, params)
+    second, other = under_way(sampler, params)
+    sampler.link.abort(asked[:1])
+    one.join(300)
+    other.join(300)
+    assert first[0].finish_reason == "abort"
+    assert 0 < len(first[0].ids) < 900
+    assert (second[0].finish_reason, len(second[0].ids)) == ("length", 900)
+
+
 @pytest.mark.parametrize("level", [1, 2])
 def test_a_sleeping_engine_is_woken_and_proved(folder, sampler, level):
     policy = load_policy(folder)
