@@ -56,11 +56,12 @@ class Casework:
         self.place = open_place(draws, self.names, load.size)
         kinds = Trait("kind", "the kind of the case", tuple(self.place.kinds))
         own = Trait("level", self.place.level_words, fixed=self.place.marks)
-        self.traits = (*TRAITS, kinds, own)
+        self.traits: tuple[Trait, ...] = (*TRAITS, kinds, own)
         self._trait = {trait.name: trait for trait in self.traits}
         self.people = {name: self._person() for name in self.names}
         self.register = self._register()
         self.archive = self._archive()
+        self._mark_sums()
         self._draw_rules()
         self.messages: list[Row] = []
         self.script: list[Row] = []
@@ -105,6 +106,25 @@ class Casework:
             kind, amount = draws.pick(tuple(self.place.kinds)), draws.between(10, 99)
             found.append((i, day, draws.pick(self.names), kind, amount, outcome))
         return found
+
+    def _mark_sums(self) -> None:
+        """Let rules compare sums of the archive with numbers that are sums of somebody, or next to one."""
+        draws = self.draws
+        self._done: dict[str, list[tuple[str, int]]] = {name: [] for name in self.names}
+        for _, day, name, _, amount, outcome in self.archive:
+            if outcome == "done":
+                self._done[str(name)].append((str(day), int(str(amount))))
+        sums = [
+            max(1, self._sum_before(draws.pick(self.names), draws.pick(self.days))) - draws.below(2)
+            for _ in range(4)
+        ]
+        marked = replace(self._trait["recent"], fixed=tuple(sorted(sums)))
+        self.traits = tuple(marked if one.name == "recent" else one for one in self.traits)
+
+    def _sum_before(self, name: str, day: str) -> int:
+        """Return the total of a person's archived cases that were done in the 28 days before a day."""
+        first = (date.fromisoformat(day) - timedelta(days=28)).isoformat()
+        return sum(amount for when, amount in self._done[name] if first <= when < day)
 
     def _draw_rules(self) -> None:
         draws, load = self.draws, self.load
@@ -207,18 +227,14 @@ class Casework:
         ]
         return max(entries)[1]
 
-    def _archived(self, case: DeskCase) -> tuple[int, int]:
-        """Return the person's sum of 28 days and number of failures."""
-        day = date.fromisoformat(case.day)
-        window = [(day - timedelta(days=n)).isoformat() for n in range(1, 29)]
-        mine = [row for row in self.archive if row[2] == case.person]
-        recent = sum(int(str(r[4])) for r in mine if r[5] == "done" and r[1] in window)
-        return recent, sum(r[3] == case.kind and r[5] != "done" for r in mine)
+    def _failures(self, case: DeskCase) -> int:
+        """Return the person's number of failures."""
+        mine = (row for row in self.archive if row[2] == case.person and row[3] == case.kind)
+        return sum(row[5] != "done" for row in mine)
 
     def _facts(self, case: DeskCase) -> dict[str, str | int]:
         done = [one.case for one in self.endings if one.outcome == "done"]
         mine = [one for one in done if one.person == case.person]
-        recent, failures = self._archived(case)
         return {
             **self.people[case.person],
             "amount": case.latest,
@@ -227,8 +243,8 @@ class Casework:
             "standing": self.standing(case.person, case.day),
             "earlier": sum(one.day == case.day for one in mine),
             "spent": sum(one.latest for one in mine),
-            "recent": recent,
-            "failures": failures,
+            "recent": self._sum_before(case.person, case.day),
+            "failures": self._failures(case),
             "level": self.place.level(case),
         }
 
