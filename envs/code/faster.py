@@ -15,7 +15,7 @@ from verigym.envs.code.slow import FUNCTIONS, LEVELS, Numbers, Slow
 from verigym.envs.code.traced import Solver
 from verigym.question import Ask, Question, QuestionState
 
-_EASY, _MEDIUM, _HARD = LEVELS[2], LEVELS[4], LEVELS[6]
+_EASY, _MEDIUM, _HARD, _TOP = LEVELS[2], LEVELS[4], LEVELS[6], LEVELS[8]
 
 
 def _named(*names: str) -> tuple[Slow, ...]:
@@ -29,10 +29,10 @@ _SLOTS: dict[int, tuple[tuple[Slow, ...], ...]] = {
     4: (_MEDIUM,),
     5: (_named("change", "busiest", "climb"),),
     6: (_HARD,),
-    7: (_MEDIUM, _HARD),
-    8: (_HARD, _HARD),
-    9: (_HARD, _HARD, _MEDIUM),
-    10: (_HARD, _HARD, _HARD, _MEDIUM, _MEDIUM),
+    7: (_TOP, _HARD),
+    8: (_TOP, _TOP),
+    9: (_TOP, _TOP, _TOP, _HARD),
+    10: (_TOP, _TOP, _TOP, _TOP, _TOP, _HARD),
 }
 """The functions that each part is drawn from; several are asked for as one."""
 _TOGETHER = "together"

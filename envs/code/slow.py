@@ -102,6 +102,48 @@ def _span_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
     return calls
 
 
+def _divisible_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
+    goal = numbers["GOAL"]
+    calls: Calls = [[[]], [[goal]]]
+    for size in (60, 90):
+        # Few numbers that do not share the divisor, and many divisors in common.
+        factors = rng.choice([1, 2, 2, 4, 6, 12, 12, 30, 60], size).tolist()
+        calls.append([[int(f) * goal * int(rng.integers(1, 9)) for f in factors]])
+        calls[-1][0][int(rng.integers(size))] += 1
+    return calls
+
+
+def _tree_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
+    calls: Calls = [[[], []], [[0], [4]]]
+    for n, reach in ((60, 2), (80, 80)):
+        parents = [int(rng.integers(max(0, i - reach), i)) for i in range(1, n)]
+        calls.append([parents, _wholes(rng, n - 1, 1, 99)])
+    return calls
+
+
+def _block_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
+    calls: Calls = [[["."]], [["#", "#"]]]
+    for height, width in ((7, 9), (9, 8)):
+        cells = rng.random((height, width)) < 0.85
+        calls.append([["".join("#" if cell else "." for cell in row) for row in cells]])
+    return calls
+
+
+def _term_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
+    calls: Calls = [[n, _wholes(rng, 3, 0, 99)] for n in (0, 2, 5)]
+    return calls + [[n, _wholes(rng, 3, 0, 999)] for n in _wholes(rng, 2, 6000, 8000)]
+
+
+def _mirror_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
+    calls: Calls = [[""], ["abba"]]
+    for size, period in ((56, 3), (64, 9)):
+        piece = "".join("ab"[int(n)] for n in rng.integers(2, size=period))
+        word = ((piece + piece[::-1]) * size)[:size]
+        at = int(rng.integers(size))
+        calls.append([word[:at] + "c" + word[at + 1 :]])
+    return calls
+
+
 _EASY = (
     Slow(
         name="pairs_to",
@@ -213,5 +255,62 @@ _HARD = (
     ),
 )
 
-LEVELS: dict[int, tuple[Slow, ...]] = {2: _EASY, 4: _MEDIUM, 6: _HARD}
+_TOP = (
+    Slow(
+        name="gcd_runs",
+        says="the number of non-empty runs of consecutive items whose greatest common divisor is GOAL",
+        takes="xs, a list of at most 90 positive whole numbers up to 100000",
+        draws={"GOAL": (2, 60)},
+        calls=_divisible_calls,
+    ),
+    Slow(
+        name="small_xors",
+        says="the number of non-empty runs of consecutive items whose exclusive or is less than LIMIT",
+        takes="xs, a list of at most 150 whole numbers from 0 to 1023",
+        draws={"LIMIT": (100, 900)},
+        calls=_lists(0, 2, 110, 150, low=0, high=1023),
+    ),
+    Slow(
+        name="all_distances",
+        says="the sum of the distances between all ordered pairs of nodes of a tree, where node i + 1 hangs from "
+        "node parents[i] by an edge of length lengths[i] + FACTOR",
+        takes="parents, a list of at most 79 node numbers with parents[i] <= i (node 0 is the root), and lengths, "
+        "a list of as many whole numbers from 1 to 99",
+        draws={"FACTOR": (0, 99)},
+        calls=_tree_calls,
+    ),
+    Slow(
+        name="full_blocks",
+        says='WEIGHT times the sum of the heights of all rectangles of the grid that hold only "#"',
+        takes='rows, a list of at most 9 strings of the same length, at most 9, of "#" and "."',
+        draws={"WEIGHT": (1, 99)},
+        calls=_block_calls,
+    ),
+    Slow(
+        name="far_term",
+        says="term n, counted from 0, of the sequence that begins with the three numbers of first, where each "
+        "later term is A times the one before it plus B times the one three places before it plus its own "
+        "number, modulo MODULUS",
+        takes="n, a whole number from 0 to 8000, and first, a list of three whole numbers below MODULUS",
+        draws={"A": (2, 9), "B": (2, 9), "MODULUS": (1000, 99999)},
+        calls=_term_calls,
+    ),
+    Slow(
+        name="mirrors",
+        says="the number of pairs of a start and an end at which the word has a palindrome of at least LEAST letters",
+        takes="word, a string of at most 64 letters",
+        draws={"LEAST": (2, 12)},
+        calls=_mirror_calls,
+    ),
+    Slow(
+        name="low_points",
+        says="WEIGHT times the sum, over all non-empty runs of consecutive items, of the least item of the run times "
+        "the length of the run",
+        takes="xs, a list of at most 90 whole numbers from -99 to 99",
+        draws={"WEIGHT": (1, 99)},
+        calls=_lists(0, 2, 70, 90, low=-99, high=99),
+    ),
+)
+
+LEVELS: dict[int, tuple[Slow, ...]] = {2: _EASY, 4: _MEDIUM, 6: _HARD, 8: _TOP}
 FUNCTIONS: dict[str, Slow] = {one.name: one for level in LEVELS.values() for one in level}
