@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.code import hardware, hardware_clocked
+from verigym.envs.code import hardware, hardware_clocked, hardware_protocols
 from verigym.envs.code.hardware import DrawnModule
 from verigym.envs.code.traced import Solver
 from verigym.question import Ask, Question, QuestionState
@@ -40,8 +40,15 @@ LEVELS: dict[int, tuple[Callable[[np.random.Generator], DrawnModule], ...]] = {
         hardware_clocked.machine,
         hardware_clocked.fifo,
     ),
+    8: (
+        hardware_protocols.arbiter,
+        hardware_protocols.serial,
+        hardware_protocols.bus,
+        hardware_protocols.pipeline,
+        hardware_protocols.watermarks,
+    ),
 }
-_EASY, _MEDIUM, _HARD = LEVELS[2], LEVELS[4], LEVELS[6]
+_EASY, _MEDIUM, _HARD, _PROTOCOLS = LEVELS[2], LEVELS[4], LEVELS[6], LEVELS[8]
 Kind: TypeAlias = Callable[[np.random.Generator], DrawnModule]
 SLOTS: dict[int, tuple[tuple[Kind, ...], ...]] = {
     1: ((hardware.gates, hardware.truth, hardware.decoder),),
@@ -50,10 +57,10 @@ SLOTS: dict[int, tuple[tuple[Kind, ...], ...]] = {
     4: (_MEDIUM,),
     5: ((hardware.priority, hardware_clocked.shifter, hardware_clocked.accumulator),),
     6: (_HARD,),
-    7: (_HARD, _MEDIUM),
-    8: (_HARD, _HARD, _MEDIUM),
-    9: (_HARD, _HARD, _HARD, _MEDIUM, _MEDIUM),
-    10: (_HARD, _HARD, _HARD, _HARD, _HARD, _MEDIUM, _MEDIUM, _MEDIUM),
+    7: (_PROTOCOLS, _HARD),
+    8: (_PROTOCOLS, _PROTOCOLS, _HARD),
+    9: (*(_PROTOCOLS,) * 3, _HARD, _HARD),
+    10: (*(_PROTOCOLS,) * 5, _HARD, _HARD, _HARD),
 }
 """The kinds that each unit of a module is drawn from; a module of one unit is that kind itself."""
 _MODULE = "top_module"
@@ -87,8 +94,8 @@ The simulation begins with rst at 1. Inputs change while clk is 0; outputs are r
 
 class Verilog(Question):
     """A description; the reply is a module, judged by simulation against a model in Python
-    (`code/verilog`). Nineteen kinds of module with drawn numbers; no two splits share one. From level 7 on, a
-    module has 2, 3, 5 or 8 units of these kinds.
+    (`code/verilog`). Twenty-four kinds of module with drawn numbers; no two splits share one. From level 7 on, a
+    module has 2, 3, 5 or 8 units, of which 1, 2, 3 or 5 keep to a protocol (hardware_protocols.py).
     """
 
     id: ClassVar[str] = "verigym/code/verilog-v0"

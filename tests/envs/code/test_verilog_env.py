@@ -55,6 +55,11 @@ SLIPS = {
     "lfsr": ("if (en)", ""),
     "accumulator": ("$signed(d)", "d"),
     "fifo": ("push && !full", "push"),
+    "arbiter": ("held <= 1;", "held <= 0;"),
+    "serial": ("else error <= 1", "else error <= 0"),
+    "bus": ("count != 0", "count > 1"),
+    "pipeline": ("waits && !flush", "waits"),
+    "watermarks": ("else if (clear)", "if (clear)"),
 }
 
 
