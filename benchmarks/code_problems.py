@@ -4,7 +4,8 @@
     python benchmarks/code_problems.py --missing       # those without tests
     python benchmarks/code_problems.py lamp-ring ...   # these
 
-A problem's tests are written only if both its solutions pass them and all its wrong programs fail.
+A problem's tests are written only if both its solutions pass them and all its wrong programs fail; those with
+large inputs only if the solution takes less than a quarter of the time allowed and the second program too long on one of them.
 Prints a line for each: tests, wrong programs caught, small changes caught, and those that survive, which are
 presumed to change nothing (`--survivors` prints them). Exits with 1 where a problem could not be done.
 """
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from verigym import Task
+from verigym.envs.code.attempts import LIMITS
 from verigym.envs.code.problem_files import Problem, read_problems
 from verigym.sandbox.local import default_sandbox
 from verigym.verifiers.code.strength import matrix
@@ -43,20 +45,44 @@ def main() -> int:
     for name in names:
         began = time.perf_counter()
         tests, line, survivors = grown(problems[name])
+        large = timed(problems[name])
+        if large is None:
+            tests, line = None, f"{line}; the limits are wrong for the large inputs"
         print(f"{name:18} {line}, {time.perf_counter() - began:.0f} s", flush=True)
         if args.survivors:
             print("\n".join(survivors))
-        if tests is None:
+        if tests is None or large is None:
             failed += 1
         else:
-            write(problems[name].theme, name, tests)
+            write(problems[name].theme, name, tests, large)
     return min(failed, 1)
 
 
-def grown(problem: Problem) -> tuple[list[list[str]] | None, str, list[str]]:
-    """The tests, or None if something is wrong; what is to be said; and the surviving changes."""
-    given = [*problem.examples, *problem.edges]
-    task = Task(
+def timed(problem: Problem) -> list[list[str]] | None:
+    """Return the tests with large inputs; None if the solution is slow or the second program is not."""
+    found = []
+    refused = not problem.large
+    for given in problem.large:
+        answer = answer_of(problem, problem.solution, given, LIMITS["cpu_s"] / 4)
+        if answer is None:
+            return None
+        found.append([given, answer])
+        refused = refused or answer_of(problem, problem.second, given, LIMITS["cpu_s"]) is None
+    return found if refused else None
+
+
+def answer_of(problem: Problem, program: str, given: str, seconds: float) -> str | None:
+    """Return what a program prints; None if it takes more than `seconds` of processor time, or fails."""
+    task = task_of(problem)
+    ((answer,),) = matrix.answers(
+        default_sandbox(), read_problem(task), [program], [given], seconds=seconds
+    )
+    return None if answer is None else str(answer[0])
+
+
+def task_of(problem: Problem) -> Task:
+    """Return a task without tests."""
+    return Task(
         id=problem.name,
         env_id="",
         seed=0,
@@ -72,6 +98,12 @@ def grown(problem: Problem) -> tuple[list[list[str]] | None, str, list[str]]:
             "generator": problem.generator,
         },
     )
+
+
+def grown(problem: Problem) -> tuple[list[list[str]] | None, str, list[str]]:
+    """The tests, or None if something is wrong; what is to be said; and the surviving changes."""
+    given = [*problem.examples, *problem.edges]
+    task = task_of(problem)
     (answers,) = matrix.answers(
         default_sandbox(), read_problem(task), [problem.solution], given, seconds=2.0
     )
@@ -100,7 +132,7 @@ def grown(problem: Problem) -> tuple[list[list[str]] | None, str, list[str]]:
     return shown + sorted(hidden, key=lambda test: len(test[0])), line, survivors
 
 
-def write(theme: str, name: str, tests: list[list[str]]) -> None:
+def write(theme: str, name: str, tests: list[list[str]], large: list[list[str]]) -> None:
     """Put the tests of one problem into its theme's file, in the order of the problems."""
     path = FOLDER / f"{theme}.jsonl"
     rows = {}
@@ -108,7 +140,7 @@ def write(theme: str, name: str, tests: list[list[str]]) -> None:
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             rows[row["name"]] = row
-    rows[name] = {"name": name, "tests": tests}
+    rows[name] = {"name": name, "tests": tests} | ({"large": large} if large else {})
     order = [n for n, problem in read_problems().items() if problem.theme == theme]
     text = "".join(json.dumps(rows[n]) + "\n" for n in order if n in rows)
     path.write_text(text, encoding="utf-8")

@@ -2,19 +2,21 @@
 
 Each `[[problem]]` holds
 
-    name, level   its name, of its own in all files; easy, medium or hard
+    name, level   its name, of its own in all files; easy, medium or hard, or a number from 7 to 10
     statement     what to write, and what input and output look like; ASCII
     examples      inputs that are shown, with the answers to them
     edges         inputs at the edge of what the statement allows
+    large         inputs that only the complexity of the solution can do in time, from level 7 on: short
+                  ones, from which long sequences are computed
     draw          the body of a function of `rng` (random.Random) and `size` (1 and up) that returns an
                   input; `row(items)` joins by spaces, `lines(*items)` ends each with a line end
     solution      a right program in Python
-    second        another right program, made in another way
+    second        another right program, made in another way; the limits refuse it on one large input at least
     wrong         [old, new]: mistakes, each made by replacing one piece of the solution
     wrong_programs  whole programs that are wrong
     checker       of `code/stdio`; `tokens` if left out
 
-and `<theme>.jsonl` beside it the tests, `{"name", "tests": [[input, output], ...]}`, the examples first.
+and `<theme>.jsonl` beside it the tests, `{"name", "tests": [[input, output], ...], "large": [...]}`, the examples first.
 They are written by `benchmarks/code_problems.py`, which grows them until all wrong programs and the
 small changes of the right ones fail, but for changes presumed to change nothing.
 """
@@ -50,7 +52,8 @@ def generate(seed, size):
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One problem; see the module. `tests` are (input, output), the `shown` examples first."""
+    """One problem; see the module. `tests` are (input, output), the `shown` examples first, `timed` those with
+    large inputs."""
 
     theme: str
     name: str
@@ -58,12 +61,14 @@ class Problem:
     statement: str
     examples: tuple[str, ...]
     edges: tuple[str, ...]
+    large: tuple[str, ...]
     draw: str
     solution: str
     second: str
     wrong: tuple[str, ...]
     checker: str
     tests: tuple[tuple[str, str], ...]
+    timed: tuple[tuple[str, str], ...]
 
     @property
     def shown(self) -> int:
@@ -85,21 +90,21 @@ def read_problems() -> dict[str, Problem]:
         if not file.name.endswith(".toml"):
             continue
         theme = file.name.removesuffix(".toml")
-        tests: dict[str, list[list[str]]] = {}
+        tests: dict[str, dict[str, list[list[str]]]] = {}
         grown = folder / f"{theme}.jsonl"
         if grown.is_file():
             for line in grown.read_text(encoding="utf-8").splitlines():
                 row = json.loads(line)
-                tests[row["name"]] = row["tests"]
+                tests[row["name"]] = row
         for entry in tomllib.loads(file.read_text(encoding="utf-8"))["problem"]:
-            problem = _read(theme, entry, tests.get(entry["name"], []))
+            problem = _read(theme, entry, tests.get(entry["name"], {}))
             if problem.name in found:
                 raise TaskError(f"two problems are called {problem.name!r}; rename one")
             found[problem.name] = problem
     return found
 
 
-def _read(theme: str, entry: dict[str, Any], tests: list[list[str]]) -> Problem:
+def _read(theme: str, entry: dict[str, Any], grown: dict[str, list[list[str]]]) -> Problem:
     solution = entry["solution"].strip() + "\n"
     wrong = [program.strip() + "\n" for program in entry.get("wrong_programs", [])]
     for old, new in entry.get("wrong", []):
@@ -116,10 +121,12 @@ def _read(theme: str, entry: dict[str, Any], tests: list[list[str]]) -> Problem:
         statement=entry["statement"].strip(),
         examples=tuple(entry["examples"]),
         edges=tuple(entry.get("edges", [])),
+        large=tuple(entry.get("large", [])),
         draw=entry["draw"],
         solution=solution,
         second=entry["second"].strip() + "\n",
         wrong=tuple(wrong),
         checker=entry.get("checker", "tokens"),
-        tests=tuple((given, wanted) for given, wanted in tests),
+        tests=tuple((given, wanted) for given, wanted in grown.get("tests", [])),
+        timed=tuple((given, wanted) for given, wanted in grown.get("large", [])),
     )

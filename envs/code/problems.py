@@ -31,13 +31,14 @@ _SLOTS: dict[int, tuple[str, ...]] = {
         "cell-sheet take-it-back left-over-sums sawmill",
     ),
     6: ("hard",),
-    7: ("hard", "hard"),
-    8: ("hard", "hard", "medium"),
-    9: ("hard", "hard", "hard", "medium"),
-    10: ("hard", "hard", "hard", "hard", "medium", "medium"),
+    7: ("7", "hard"),
+    8: ("8", "7"),
+    9: ("9", "8"),
+    10: ("10", "10", "9"),
 }
 """The problems that each part is drawn from; several problems are asked for as one (together.py). Those of
-levels 1, 3 and 5 lie between the named levels by the operations that they take."""
+levels 1, 3 and 5 lie between the named levels by the operations that they take; those from 7 on have large
+inputs, for which the next slower complexity class takes too long."""
 
 
 class Problems(Attempts):
@@ -45,7 +46,7 @@ class Problems(Attempts):
 
     The problems lie in `problemset/`. There are a fixed number of them, each in one split; a policy
     that trains on them for long can learn them by heart, so `code/stdio` has the unlimited kind. From level 7
-    on, the input holds cases of 2, 3, 4 or 6 problems.
+    on, problems are those of contests, and the input holds cases of 2 or, at level 10, of 3 of them.
     `language` is any of the sandbox's; the oracle writes Python alone.
     """
 
@@ -128,7 +129,7 @@ def _tests(problem: Problem) -> list[dict[str, Any]]:
         raise TaskError(f"{problem.name} has no tests; run benchmarks/code_problems.py")
     return [
         {"stdin": stdin, "stdout": stdout, "visible": number < problem.shown}
-        for number, (stdin, stdout) in enumerate(problem.tests)
+        for number, (stdin, stdout) in enumerate((*problem.tests, *problem.timed))
     ]
 
 

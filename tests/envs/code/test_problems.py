@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 import verigym
+from verigym.envs.code.attempts import LIMITS
 from verigym.envs.code.problem_files import read_problems
 from verigym.sandbox.local import default_sandbox
 from verigym.verifiers.code.check import CHECKERS
@@ -13,6 +14,8 @@ from verigym.verifiers.code.strength.problem import read_problem
 
 PROBLEMS = read_problems()
 LEVELS = ("easy", "medium", "hard")
+CONTEST = ("7", "8", "9", "10")
+TIMED = [name for name, problem in PROBLEMS.items() if problem.large]
 
 
 def task_of(problem):
@@ -28,10 +31,11 @@ def task_of(problem):
     )
 
 
-def passed(problem, programs, seconds):
+def passed(problem, programs, seconds, tests=None):
     """Return, for each program, the tests it passes in `seconds` of processor time; all run in one
     job."""
-    given = [stdin for stdin, _ in problem.tests]
+    tests = problem.tests if tests is None else tests
+    given = [stdin for stdin, _ in tests]
     rows = matrix.answers(
         default_sandbox(), read_problem(task_of(problem)), programs, given, seconds=seconds
     )
@@ -39,7 +43,7 @@ def passed(problem, programs, seconds):
     return [
         [
             answer is not None and right(answer[0].encode(), wanted.encode(), 0.0)
-            for answer, (_, wanted) in zip(row, problem.tests, strict=True)
+            for answer, (_, wanted) in zip(row, tests, strict=True)
         ]
         for row in rows
     ]
@@ -56,7 +60,28 @@ def check_programs(problem):
         assert not all(row), program
 
 
-@pytest.mark.parametrize("name", ["weak-roads", "guards", "market-bill"])
+def check_limits(problem):
+    """Check that the solution has time to spare, and that the next slower way is refused."""
+    assert problem.level in CONTEST
+    assert [given for given, _ in problem.timed] == list(problem.large)
+    # A solution takes less than half a second here.
+    assert all(passed(problem, [problem.solution], 10, problem.timed)[0])
+    assert not all(
+        passed(problem, [problem.second], LIMITS["cpu_s"], [test])[0][0] for test in problem.timed
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TIMED)
+def test_of_every_contest_problem_the_limits_refuse_the_slower_way(name):
+    check_limits(PROBLEMS[name])
+
+
+def test_the_limits_refuse_the_slower_way():
+    check_limits(PROBLEMS["echo-songs"])
+
+
+@pytest.mark.parametrize("name", ["weak-roads", "guards", "market-bill", "exact-cuts"])
 def test_two_solutions_pass_and_every_wrong_program_fails(name):
     check_programs(PROBLEMS[name])
 
@@ -85,7 +110,11 @@ def test_there_are_enough_problems_of_each_level_in_each_split():
             for level in LEVELS
             for seed in range(100)
         }
-        assert played == {name for name, held in splits.items() if held == split}
+        assert played == {
+            name
+            for name, held in splits.items()
+            if held == split and PROBLEMS[name].level in LEVELS
+        }
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -102,6 +131,23 @@ def test_a_problem_is_plain_text_with_many_different_tests(name):
     assert len({wanted for _, wanted in problem.tests[problem.shown :]}) >= 5
     counts = Counter(wanted for _, wanted in problem.tests)
     assert counts.most_common(1)[0][1] <= 0.5 * len(problem.tests)
+
+
+def test_contest_problems_are_asked_for_together_from_level_7_on():
+    assert len(TIMED) >= 35
+    assert {PROBLEMS[name].level for name in TIMED} == set(CONTEST)
+    env = verigym.make("code/problems")
+    for level in CONTEST:
+        for split in verigym.SPLITS:
+            for seed in range(10):
+                task = env.sample_task(seed, level, split)
+                names = task.reference["problems"]
+                assert len(set(names)) == (3 if level == "10" else 2)
+                assert PROBLEMS[names[0]].level == level
+                assert len(task.prompt) < 6000
+                timed = {given for given, _ in PROBLEMS[names[0]].timed}
+                cases = "".join(test["stdin"] for test in task.reference["tests"])
+                assert all(given in cases for given in timed)
 
 
 def test_examples_are_in_the_prompt_and_solutions_nowhere_in_the_task():
