@@ -29,6 +29,7 @@ from verigym.agents.engines.sampler import (
     Weights,
 )
 from verigym.agents.engines.shapes import misfit, read_shapes
+from verigym.agents.engines.shards import Holders
 from verigym.agents.engines.vllm_channels import Transfer, WeightChannel, open_channel
 from verigym.agents.engines.vllm_link import EngineAnswer, EngineCall, Link
 from verigym.agents.policy import PolicyRefusal
@@ -75,6 +76,8 @@ class VllmSampler:
         self._scratch = Path(tempfile.mkdtemp(prefix="verigym-weights-"))
         self._lock = threading.Lock()
         self._channel: WeightChannel | None = None
+        self._holders: Holders | None = None
+        """Those that the channel is open to: another learner needs one of its own."""
         self.sent_bytes = 0
         """Size of the weights in the last update; of a delta, of what changed."""
         self._adapter: int | None = None
@@ -241,10 +244,11 @@ class VllmSampler:
     def _send(self, weights: Weights) -> None:
         is_unharmed = False
         try:
-            if self._channel is None:
+            if self._channel is None or self._holders is not weights.holders:
                 self._channel = open_channel(
                     self._transfer, self.link, self._scratch, self._host, self._deadline_s
                 )
+                self._holders = weights.holders
             self._channel.prepare(weights)
             self.link.pause("keep")
             self.sent_bytes = self._channel.send(weights)
