@@ -77,7 +77,7 @@ class VllmSampler:
         self._lock = threading.Lock()
         self._channel: WeightChannel | None = None
         self._holders: Holders | None = None
-        """Those that the channel is open to: another learner needs one of its own."""
+        """Holders of the weights that the channel is open to: another learner needs one of its own."""
         self.sent_bytes = 0
         """Size of the weights in the last update; of a delta, of what changed."""
         self._adapter: int | None = None

@@ -29,12 +29,13 @@ LEVELS = {
     6: (7, True),
 }
 """Pieces of a small program, and whether it has a recursive function."""
-LONG_LEVELS = {7: (3, 900), 8: (4, 1_800), 9: (6, 3_200), 10: (8, 6_000)}
+LONG_LEVELS = {7: (3, 900), 8: (4, 2_400), 9: (6, 6_600), 10: (8, 20_000)}
 """Parts of a long program, and about how many steps it takes."""
 _LONGEST_SOURCE = 5_700
 _SHORTEST, _LONGEST = 3, 160
 _LARGEST = 10**6
 _MOST_STEPS = 20_000
+_MOST_LONG_STEPS = 60_000
 _TRIED = 3
 """Rounds of a long program that tell how many steps a round takes."""
 
@@ -83,7 +84,7 @@ class Predict(Question):
         essence = [program.source, program.call(0)]
         if len(program.source) > _LONGEST_SOURCE or not self.wants(essence):
             return None
-        execution = Execution(program.run, program.parts, _MOST_STEPS)
+        execution = Execution(program.run, program.parts, _MOST_LONG_STEPS)
         try:
             execution.call("run", list(program.nums), _TRIED)
             rounds = max(_TRIED, wanted * _TRIED // execution.steps)
@@ -129,7 +130,7 @@ def _asked(
 def _steps_of(drawn: int, count: int, rounds: int) -> int:
     """Return the number of steps of a long program."""
     program = draw_long_program(generator_of(drawn), count)
-    execution = Execution(program.run, program.parts, _MOST_STEPS)
+    execution = Execution(program.run, program.parts, _MOST_LONG_STEPS)
     execution.call("run", list(program.nums), rounds)
     return execution.steps
 
