@@ -42,8 +42,8 @@ def arbiter(rng: np.random.Generator) -> DrawnModule:
     return DrawnModule(
         says=f"An arbiter of requesters 0 to 3; bit i of req and grant belongs to requester i, and at most one bit of "
         f"grant is 1. At each rising edge of clk: if rst is 1, grant becomes 0 and last becomes 3. Else, if the "
-        f"requester with the grant still requests, and this is at most the {most}th edge in a row at which it is "
-        "granted (counted from the edge at which it was chosen), it keeps the grant. Else a requester is chosen among "
+        f"requester with the grant still requests, and it was granted at fewer than {most} edges in a row (the one "
+        f"at which it was chosen included), it keeps the grant. Else a requester is chosen among "
         f"those whose bit of req is 1 at this edge: requester {urgent} if it requests, but not if it is last and "
         f"another one requests; otherwise the first one in the order {order} and so on (modulo 4), which ends with "
         "last itself. The chosen one gets the grant, its count begins anew, and it becomes last; if nobody requests, "

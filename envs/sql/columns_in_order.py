@@ -73,8 +73,8 @@ MODE = Kind(
 )
 CHANGED = Kind(
     name="changed",
-    question=f"take {{same}}, with their {{d.event_words}} {_IN_ORDER}: {{what}} the {{d.event_words}} whose "
-    "{d.amount} is {amount} that of the one just {beside} it, if there is one",
+    question=f"take {{same}}, with their {{d.event_words}} {_IN_ORDER}: {{what}} those {{d.event_words}} that "
+    "have another just {beside} them, and whose {d.amount} is {amount} that other's",
     query="(SELECT {what} FROM (SELECT e.{d.amount} AS v, "
     f"{{beside}}(e.{{d.amount}}) OVER (PARTITION BY {{same}} {_BY_DAY}) AS w {_EVENTS}) WHERE v {{amount}} w)",
     steps=9,

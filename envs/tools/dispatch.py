@@ -305,8 +305,8 @@ def words_of(freight: Freight) -> str:
 def _price_words(tariff: Tariff) -> str:
     return (
         f"The price of a booking, in euros, is {tariff.base} euros plus {tariff.percent} cents a kilogram for the first "
-        f"{tariff.bound} kilograms and {tariff.upper} cents for each further kilogram; the sum of both parts is rounded up to "
-        f"whole euros once. If {tariff.half.words}, the price, with its base, is halved, rounded up to whole euros. The "
+        f"{tariff.bound} kilograms and {tariff.upper} cents for each further kilogram; this sum, with the {tariff.base} euros, is rounded up "
+        f"to whole euros once. If {tariff.half.words}, the price, with its base, is halved, rounded up to whole euros. The "
         f"price is at most {tariff.most} euros. If {tariff.free.words}, it is 0, whatever is said above."
     )
 

@@ -26,7 +26,7 @@ class Clerk:
         assert habit is None or habit in HABITS
         self.player, self.acts, self.habit = player, acts, habit
         self.changes = 0
-        self.burst = int(re.search(r"After (\d+) calls that change", prompt)[1])
+        self.burst = int(re.search(r"at most (\d+) calls that change", prompt)[1])
         self.decided = []
         self.documents = [
             self.ask("read_rules", document=row["document"]) for row in self.all("list_rules")
@@ -202,7 +202,7 @@ class Clerk:
                 percent = int(new[1])
         bound, upper = map(int, re.search(r"up to (\d+) and (\d+) percent", words).groups())
         half, most, free = re.search(
-            r"If (.*?), the fee, .* at most (\d+)\. If (.*), it is 0", words
+            r"If (.*?), the fee, .* becomes (\d+)\. If (.*), it is 0", words
         ).groups()
         if self.holds(free, case):
             return 0
