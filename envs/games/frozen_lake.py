@@ -36,7 +36,7 @@ A step into a hole ends the game. Reach the goal within {turns} moves. Answer wi
 left or right."""
 _PROMPT_RULED = """\
 You walk on a frozen lake. @ is you, F is ice, H is a hole, G is the goal, S is where you began. You do not \
-slip; a move off the edge leaves you where you are. A step into a hole ends the game.
+slip; a move off the edge is not allowed. A step into a hole ends the game.
 Further rules, for this game alone: {rules}
 Reach the goal. You have {turns} turns. Answer with one move: up, down, left or right."""
 # From level 7 on: directions that cost more, turns that are forbidden, moves that a search for the least fuel tries at

@@ -236,7 +236,8 @@ def _draw_several(rng: np.random.Generator, level: int) -> tuple[str, dict[str, 
         turns=turns,
         map="\n".join(_mapped(room, places, things) for room in rooms),
     )
-    return prompt, {**house, "errands": [list(one) for one in order], "turns": turns}
+    limits = {"turns": turns, "max_moves": turns}
+    return prompt, {**house, "errands": [list(one) for one in order], **limits}
 
 
 def _drawn_errands(

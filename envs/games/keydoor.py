@@ -102,8 +102,10 @@ class KeyDoor(Env[Walk]):
             path = drawn.shortest(drawn.start)
             if path is not None and len(path) in size.shortest:
                 prompt, max_turns = PROMPT, size.max_turns
+                limits = {"max_turns": max_turns}
                 if size.spare is not None:
                     prompt, max_turns = ARROW_PROMPT, len(path) + len(path) * size.spare // 100
+                    limits = {"max_turns": max_turns, "max_moves": max_turns}
                 spare = (
                     "few more than the shortest way takes"
                     if size.spare
@@ -111,7 +113,7 @@ class KeyDoor(Env[Walk]):
                 )
                 return Draft(
                     prompt=prompt.format(max_turns=max_turns, spare=spare),
-                    reference={"rows": list(rows), "max_turns": max_turns},
+                    reference={"rows": list(rows), **limits},
                     tags=("grid", f"shortest={len(path)}"),
                     essence=" ".join(rows),
                 )

@@ -124,6 +124,7 @@ def _draw_ruled(rng: np.random.Generator, level: int) -> tuple[str, dict[str, An
         "flips": [list(step) for step in flips],
         "wraps": True,
         "turns": turns,
+        "max_moves": turns,
     }
 
 

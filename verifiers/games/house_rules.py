@@ -4,8 +4,8 @@ One mechanism for every game whose moves have labels, such as `up`, `push`, `til
 
     "house_rules": {"forbidden": ["1->3"], "not_after": [["disk 1", "disk 2"]], "extra": {"tile 5": 2}, "fuel": 40}
 
-A move is refused if one of its labels is forbidden, if one may not follow one of the last move, or if it costs more
-fuel than is left. It costs 1, and what `extra` says for each of its labels. `{}` changes nothing but that moves
+A move is refused if it changes nothing, if one of its labels is forbidden, if one may not follow one of the last
+move, or if it costs more fuel than is left. It costs 1, and what `extra` says for each of its labels. `{}` changes nothing but that moves
 are counted; without the key, states are those of the plain game.
 """
 
@@ -91,6 +91,8 @@ class Amendable:
         if not isinstance(state, Ruled):
             return self.plain.legal(state, move)
         if not self.plain.legal(state.board, move):
+            return False
+        if self.plain.apply(state.board, move) == state.board:
             return False
         labels = self.plain.labels(state.board, move)
         return state.rules.cost(labels) <= state.fuel and state.rules.allows(state.last, labels)

@@ -120,7 +120,7 @@ def parse_level(rows: tuple[str, ...]) -> KeydoorLevel:
 def read_reference(task: Task) -> tuple[KeydoorLevel, int]:
     """Return the level and turn limit from a task's reference. Raises TaskError if they are not there.
 
-    The limit is for the environment to keep, where a user may change it; verdicts ignore it.
+    The limit is for the environment to keep, where a user may change it; verdicts ignore it, but keep to `max_moves`.
     """
     reference = task.reference
     if not isinstance(reference, Mapping):
@@ -131,6 +131,14 @@ def read_reference(task: Task) -> tuple[KeydoorLevel, int]:
     if not isinstance(max_turns, int) or max_turns < 1:
         raise TaskError(f"reference.max_turns must be a whole number above 0, got {max_turns!r}")
     return parse_level(tuple(rows)), max_turns
+
+
+def read_max_moves(task: Task) -> int | None:
+    """Return the most moves that are paid, `max_moves` of a task's reference; None if it sets none."""
+    most = task.reference.get("max_moves") if isinstance(task.reference, Mapping) else None
+    if most is not None and (type(most) is not int or most < 1):
+        raise TaskError(f"reference.max_moves must be a whole number above 0, got {most!r}")
+    return most
 
 
 class KeyDoorVerifier(Verifier):
@@ -146,6 +154,7 @@ class KeyDoorVerifier(Verifier):
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """Judge a list of move names, in order."""
         level, _ = read_reference(task)
+        most = read_max_moves(task)
         if not isinstance(submission, list | tuple):
             return unusable("not_moves", "the submission must be a list of moves")
         if len(submission) > MAX_MOVES:
@@ -157,6 +166,8 @@ class KeyDoorVerifier(Verifier):
             if level.at_goal(place):
                 return unusable("moves_after_goal", f"the goal was reached before move {number}")
             place = level.move(place, direction)
+        if most is not None and len(submission) > most:
+            return scored(0.0, "over_budget", f"{len(submission)} moves, {most} are allowed")
         if level.at_goal(place):
             return scored(1.0, "goal_reached", f"in {len(submission)} moves")
         where = f"row {place.row + 1}, column {place.column + 1}"

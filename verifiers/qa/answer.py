@@ -66,7 +66,7 @@ from verigym.verifiers.qa.reference import read_reference, usual_answer, with_an
 from verigym.verifiers.qa.statement import states
 from verigym.verifiers.qa.strangers import has_stranger
 from verigym.verifiers.qa.submission import asks, take
-from verigym.verifiers.qa.text_answers import judge_text
+from verigym.verifiers.qa.text_answers import changes_numbers, judge_text
 from verigym.verifiers.qa.values import read_date
 from verigym.verifiers.qa.verdicts import exact
 from verigym.verifiers.qa.yes_no import yes_or_no
@@ -182,6 +182,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
             return unusable("no_answer", "the reply holds no answer")
         if len(answer) > MAX_ANSWER_CHARS:
             return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
+        if kind == "text" and changes_numbers(right, answer):
+            return exact(False)
         words = tokens(answer)
         if not words and not (kind == "list" and signs(answer).strip(".,;")):
             return unusable("no_answer", "the answer has no words")

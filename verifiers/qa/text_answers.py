@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -40,6 +41,9 @@ from verigym.verifiers.qa.statement import states
 from verigym.verifiers.qa.values import is_yes_or_no, read_number, read_yes_no
 from verigym.verifiers.qa.verdicts import exact
 from verigym.verifiers.qa.yes_no import yes_or_no
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_NUMBERS = re.compile(rf"{_NUMBER.pattern}(?:\s*[,;]\s*{_NUMBER.pattern})+")
 
 
 def judge_text(
@@ -80,6 +84,14 @@ def judge_text(
     if len(listed) > 1 or denied:
         parts["f1"] = 0.0
     return scored(0.0, "wrong_answer", "the answer is not one of the right ones", parts)
+
+
+def changes_numbers(right: Sequence[JSON], answer: str) -> bool:
+    """Return True if the right texts are lists of numbers, and the reply holds others, more or in another order."""
+    texts = [str(one) for one in right]
+    if not all(_NUMBERS.fullmatch(text) and known_number(text) is None for text in texts):
+        return False
+    return _NUMBER.findall(answer) not in [_NUMBER.findall(text) for text in texts]
 
 
 def _states_text(

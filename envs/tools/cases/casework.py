@@ -329,10 +329,10 @@ class Casework:
         return False
 
     def _faults(self) -> str:
-        """Draw the pattern of faults; one of the first calls is carried out without an answer."""
+        """Draw the pattern of faults: of the first calls two are carried out without an answer, and one is lost."""
         faults = [self.draws.pick("...........xtt") for _ in range(60)]
-        for place in self.draws.some(range(5), 2):
-            faults[place] = "t"
+        for place, fault in zip(self.draws.some(range(5), 3), "ttx", strict=True):
+            faults[place] = fault
         return "".join(faults)
 
     def _approval(self, ending: CaseEnding) -> list[WishStep]:

@@ -2,6 +2,7 @@
 
 import heapq
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -196,3 +197,34 @@ def test_given_guesses_of_another_form_are_refused(given):
     reference = {"secret": "1352", "symbols": 6, "max_moves": 1, "given": given}
     with pytest.raises(TaskError, match="given"):
         RULES["mastermind"].start(reference)
+
+
+def test_a_move_off_the_edge_is_refused_under_house_rules():
+    env = verigym.make("games/frozen-lake", difficulty=10)
+    env.reset(seed=0)
+    off = next(
+        move
+        for move in ("up", "down", "left", "right")
+        if move not in env.moves(env.state.board.board)
+    )
+    fuel = env.state.board.fuel
+    *_, info = env.step(off)
+    assert not info["valid_action"]
+    assert env.state.board.fuel == fuel
+
+
+@pytest.mark.parametrize("game", ["lights", "household", "keydoor"])
+def test_more_moves_than_a_task_allows_are_not_paid(game):
+    env = verigym.make(f"games/{game}", difficulty=10)
+    env.reset(seed=3)
+    task, moves, over = env.task, [], False
+    while not over:
+        moves.append(env.oracle())
+        _, reward, terminated, truncated, _ = env.step(moves[-1])
+        over = terminated or truncated
+    assert reward == 1.0
+    assert task.reference["max_moves"] == len(moves)
+    less = replace(task, reference={**task.reference, "max_moves": len(moves) - 1})
+    judge = verigym.make_verifier(env.verifier_id)
+    assert judge.verify(task, moves).score == 1.0
+    assert judge.verify(less, moves).reason == "over_budget"
