@@ -96,6 +96,11 @@ RULES: dict[str, Choice] = {
             "ORDER BY h.made_on DESC, h.id DESC",
         ),
         Option(
+            "If a {d.event} has rows in {d.event}_changes, the {d.amount} of the one with the latest made_on stands in "
+            "place of its own (of several on that day, the one with the lowest id); its unit stays.",
+            "ORDER BY h.made_on DESC, h.id",
+        ),
+        Option(
             "If a {d.event} has rows in {d.event}_changes, the {d.amount} of the one with the highest id stands in place of "
             "its own, whatever its made_on; its unit stays.",
             "ORDER BY h.id DESC",

@@ -253,12 +253,17 @@ class _Maker:
         return rows
 
     def _changes(self) -> list[list[JSON]]:
-        """Two changes of every third event, of which the later one may come first."""
+        """Two changes of every third event, of which the later one may come first, or both on one day."""
         rows: list[list[JSON]] = []
+        first: dict[int, str] = {}
         for event in self.rng.permutation(
             np.repeat(np.arange(0, len(self.thing_of), 3), 2)
         ).tolist():
             owner = self.owner_of[self.thing_of[event]]
             amount = self.near(self.of_owner(owner).amount)
-            rows.append([len(rows) + 1, event + 1, amount, self.day(owner)])
+            day = self.day(owner)
+            if event in first and self.rng.integers(3) == 0:
+                day = first[event]
+            first[event] = day
+            rows.append([len(rows) + 1, event + 1, amount, day])
         return rows
