@@ -39,6 +39,11 @@ def arbiter(rng: np.random.Generator) -> DrawnModule:
         return [state["grant"], state["last"]]
 
     order = "last + 1, last + 2" if step == 1 else "last - 1, last - 2"
+    # Now and then one requester alone, for longer than it keeps the grant.
+    requests: list[int] = []
+    while len(requests) < _CYCLES:
+        requests += rng.integers(16, size=whole(rng, 6, 14)).tolist()
+        requests += [1 << whole(rng, 0, 3)] * (most + whole(rng, 2, 4))
     return DrawnModule(
         says=f"An arbiter of requesters 0 to 3; bit i of req and grant belongs to requester i, and at most one bit of "
         f"grant is 1. At each rising edge of clk: if rst is 1, grant becomes 0 and last becomes 3. Else, if the "
@@ -55,6 +60,7 @@ def arbiter(rng: np.random.Generator) -> DrawnModule:
         steps=24,
         clocked=True,
         stored=("grant", "last"),
+        fed={"req": requests[:_CYCLES]},
     )
 
 
@@ -354,6 +360,6 @@ def watermarks(rng: np.random.Generator) -> DrawnModule:
         fed={
             "push": push[:_CYCLES],
             "pop": pop[:_CYCLES],
-            "clear": (rng.random(_CYCLES) < 0.15).astype(int).tolist(),
+            "clear": [int(rng.random() < (0.4 if up else 0.15)) for up in fill[:_CYCLES]],
         },
     )

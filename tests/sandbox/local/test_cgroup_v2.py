@@ -56,6 +56,10 @@ def test_version_2(tmp_path):
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
     )
     output = done.stdout.decode("utf-8", "replace")
+    if "userspace - ptrace set fp regs failed" in output:
+        pytest.skip(
+            "user-mode Linux runs no program on this processor: it has more registers than it was built for"
+        )
     assert "pytest ended with 0" in output, output
     assert "a group was left" not in output, output
     assert "skipped" not in output, output
