@@ -98,21 +98,28 @@ def test_an_aborted_sample_says_so(folder, sampler):
 def test_one_sample_is_aborted_and_others_go_on(folder, sampler, monkeypatch):
     policy = load_policy(folder)
     params = params_of(policy, max_tokens=900, end_ids=frozenset())
-    generate, asked = sampler.link.generate, []
+    generate, asked, both = sampler.link.generate, [], threading.Event()
 
     def noting(calls, watch=None):
         asked.extend(call.request_id for call in calls)
+        if len(asked) == 2:
+            both.set()
         return generate(calls, watch)
 
     monkeypatch.setattr(sampler.link, "generate", noting)
     first, one = under_way(sampler, params)
-    second, other = under_way(sampler, params)
-    sampler.link.abort(asked[-1:])
+    second = []
+    other = threading.Thread(
+        target=lambda: second.extend(sampler.sample([PROMPT], params, [(1, 3)]))
+    )
+    other.start()
+    assert both.wait(60)
+    sampler.link.abort(asked[:1])
     one.join(300)
     other.join(300)
-    assert second[0].finish_reason == "abort"
-    assert 0 < len(second[0].ids) < 900
-    assert (first[0].finish_reason, len(first[0].ids)) == ("length", 900)
+    assert first[0].finish_reason == "abort"
+    assert 0 < len(first[0].ids) < 900
+    assert (second[0].finish_reason, len(second[0].ids)) == ("length", 900)
 
 
 @pytest.mark.parametrize("level", [1, 2])

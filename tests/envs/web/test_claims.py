@@ -120,7 +120,7 @@ class Clerk:
             ).groups(),
         )
         half, most, free = re.search(
-            r"once\. If (.*?), the fee, .* at most (\d+)\. If (.*), it is 0", self.fees
+            r"once\. If (.*?), the fee, .* becomes (\d+)\. If (.*), it is 0", self.fees
         ).groups()
         amount = facts["amount"]
         fee = base + math.ceil((min(amount, bound) * one + max(0, amount - bound) * two) / 100)
