@@ -98,6 +98,7 @@ def test_an_aborted_sample_says_so(folder, sampler):
 def test_one_sample_is_aborted_and_others_go_on(folder, sampler, monkeypatch):
     policy = load_policy(folder)
     params = params_of(policy, max_tokens=900, end_ids=frozenset())
+    sampler.sample([PROMPT], params_of(policy, max_tokens=2, end_ids=frozenset()), [(1, 1)])  # warm
     generate, asked, both = sampler.link.generate, [], threading.Event()
 
     def noting(calls, watch=None):
