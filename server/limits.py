@@ -86,6 +86,11 @@ class RequestGate:
         self._most = settings.max_concurrent
         self._uses: dict[str, _Use] = {}
 
+    @property
+    def is_metered(self) -> bool:
+        """True if each caller may make a limited number of requests a second."""
+        return bool(self._rate)
+
     def spend(self, caller: Caller) -> None:
         """Charge one request to the caller's rate. Raises Refusal."""
         if not self._rate or not caller.scopes:  # nobody, who asks whether the service is up

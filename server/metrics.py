@@ -155,6 +155,8 @@ def of_programs(programs: ProgramService) -> Iterator[Metric]:
 def of_sessions(table: SessionTable) -> Iterator[Metric]:
     """Yield metrics of environment sessions."""
     yield gauge("verigym_env_sessions_open", "Sessions of environments.", len(table))
+    help = "Sockets on which the process of an environment answers the client itself."
+    yield gauge("verigym_env_sockets_lent", help, table.n_lent)
     help = "Steps and resets of environments that ended, by status."
     yield counters("verigym_env_moves", help, "status", dict(table.moves))
 

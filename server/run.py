@@ -22,6 +22,7 @@ from verigym.errors import ConfigError, SandboxError
 from verigym.server.app import create_app
 from verigym.server.connections import Connection, Sweeper
 from verigym.server.crowd import MAX_CONNECTIONS, Crowd
+from verigym.server.envs.table import SessionTable
 from verigym.server.limits import RequestGate
 from verigym.server.settings import ServerSettings
 from verigym.server.websockets import WebSocketConnection
@@ -102,6 +103,7 @@ class Server(uvicorn.Server):
             ssl_keyfile=settings.tls_key,
         )
         super().__init__(config)
+        self._app = app
         self._gate: RequestGate = app.state.gate
         self._drain_s = settings.drain_s
         self._drained_by = 0.0
@@ -131,9 +133,14 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if counter % 10 == 0:
             self._sweeper.sweep(self.server_state.connections)
-        late = time.monotonic() > self._drained_by
-        if self._gate.draining and (late or not self._gate.running):
-            self.should_exit = True
+        if self._gate.draining:
+            late = time.monotonic() > self._drained_by
+            sessions: SessionTable | None = getattr(self._app.state, "sessions", None)
+            if sessions is not None:
+                sessions.recall_all()
+            n_lent = 0 if sessions is None else sessions.n_lent
+            if late or not (self._gate.running or n_lent):
+                self.should_exit = True
         return await super().on_tick(counter)
 
 

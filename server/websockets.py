@@ -16,10 +16,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.http11 import Request
 from websockets.protocol import State
 
-try:
-    from websockets.speedups import apply_mask
-except ImportError:  # built without a C compiler
-    from websockets.utils import apply_mask
+from verigym.server.text_frames import read_text, text_frame
 
 AHEAD: Final = 16
 """Messages that may wait for the application; beyond it the client is not read from."""
@@ -27,10 +24,6 @@ SHORT_BYTES: Final = 64 << 10
 """A longer message is handed over before the next is read."""
 
 _EXTENSION = "verigym.direct"
-_TEXT = 0x81
-"""First byte of a frame that is a whole text message."""
-_MASKED = 0x80
-_MASK_BYTES = 4
 
 
 def direct_of(scope: Scope) -> WebSocketConnection | None:
@@ -52,6 +45,59 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         """Function that gets each short text, unless earlier messages wait for `receive`. It returns False
         to have `receive` return the text."""
 
+        self.is_lent = False
+        """True while another process reads from the socket and writes to it."""
+        self._recall: Callable[[], None] = _do_nothing
+        self._is_ping_due = False
+
+    def lend(self, recall: Callable[[], None]) -> int | None:
+        """Stop using the connection, and return its descriptor for another process; None if it is in use now.
+
+        `recall` is called if the connection is needed, to send a ping. Call `take_back` once the other process has
+        left it.
+        """
+        is_open = self.handshake_complete and self.conn.state is State.OPEN
+        if not is_open or self.close_sent or self.disconnected or self.transport.is_closing():
+            return None
+        is_between = not self.conn.reader.buffer and self.conn.current_size is None
+        is_quiet = self.queue.empty() and not self.read_paused and not self.frames
+        if self.scheme == "wss" or not (is_between and is_quiet):
+            return None
+        if self.transport.get_write_buffer_size():
+            return None
+        self.transport.pause_reading()
+        self.is_lent = True
+        self._recall = recall
+        fd: int = self.transport.get_extra_info("socket").fileno()
+        return fd
+
+    def take_back(self, unsent: bytes = b"", unread: bytes = b"") -> None:
+        """Use the connection again: send the rest of a frame, and handle what was read before reading on."""
+        self.is_lent = False
+        if self.disconnected or self.transport.is_closing():
+            return
+        if unsent:
+            self.transport.write(unsent)
+        if self._is_ping_due:
+            self._is_ping_due = False
+            super().send_keepalive_ping()
+        self.transport.resume_reading()
+        if unread:
+            self.data_received(unread)
+
+    def break_off(self) -> None:
+        """End a connection to which another process may have sent something or not."""
+        self.is_lent = False
+        self.transport.abort()
+
+    def send_keepalive_ping(self) -> None:
+        if self.is_lent:
+            self.ping_timer = None
+            self._is_ping_due = True
+            self._recall()
+        else:
+            super().send_keepalive_ping()
+
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
         if self.response.status_code == 101:
@@ -63,14 +109,7 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         is_open = self.handshake_complete and self.conn.state is State.OPEN
         if not is_open or not self.writable.is_set() or self.disconnected:
             return False
-        size = len(data)
-        if size < 126:
-            head = bytes((_TEXT, size))
-        elif size < 1 << 16:
-            head = b"\x81\x7e" + size.to_bytes(2, "big")
-        else:
-            head = b"\x81\x7f" + size.to_bytes(8, "big")
-        self.transport.write(head + data)
+        self.transport.write(text_frame(data))
         return True
 
     def data_received(self, data: bytes) -> None:
@@ -99,18 +138,9 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
 
     def _read_texts(self, data: bytes) -> int:
         """Hand over the whole short texts at the start of `data`; return their length in bytes."""
-        limit = self.config.ws_max_size
         at = 0
-        while len(data) - at >= 8 and data[at] == _TEXT and data[at + 1] & _MASKED:
-            size, begin = data[at + 1] & 0x7F, at + 2
-            if size == 126:
-                size, begin = int.from_bytes(data[at + 2 : at + 4], "big"), at + 4
-            end = begin + _MASK_BYTES + size
-            if size == 127 or size > limit or end > len(data) or self.close_sent:
-                break
-            mask = data[begin : begin + _MASK_BYTES]
-            text = apply_mask(data[begin + _MASK_BYTES : end], mask)
-            at = end
+        while not self.close_sent and (found := read_text(data, at, self.config.ws_max_size)):
+            text, at = found
             if not self._hear(text):
                 self.curr_msg_data_type = "text"
                 self.frames = [text]
@@ -126,3 +156,7 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         except UnicodeDecodeError:
             return False  # which closes the connection
         return self.on_text(text)
+
+
+def _do_nothing() -> None:
+    pass

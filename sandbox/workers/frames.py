@@ -57,6 +57,11 @@ class FrameChannel:
         """Send a frame. Raises OSError if the other end is gone, or the frame is too large."""
         self._sock.sendall(frame(body))
 
+    @property
+    def has_frame(self) -> bool:
+        """True if `receive` would not have to wait."""
+        return bool(self._bodies)
+
     def receive(self) -> bytes | None:
         """Wait for a frame and return its body; None if the other end is gone."""
         while not self._bodies:

@@ -95,6 +95,11 @@ class Worker:
         """Remove the deadline: the worker has nothing to do."""
         self._deadline = math.inf
 
+    def end(self) -> None:
+        """Send SIGKILL to the process; `on_lost` is called once all that it has sent has been read."""
+        if self._sock is not None:
+            self._spawner.kill(self._server, self.pid)
+
     def kill(self) -> None:
         """End the process and release everything; nothing if that has happened already."""
         if self._sock is None:

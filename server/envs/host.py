@@ -21,17 +21,26 @@ from typing import Any
 
 from verigym.making import make
 from verigym.sandbox.workers.frames import FrameChannel
+from verigym.server.envs.lent import LentSocket, LentSockets, LentStepRead
 from verigym.server.envs.messages import (
     CURRENT,
+    MEMORY_BYTES,
+    Done,
     DropSessions,
+    LendSocket,
+    LentStep,
     Message,
+    RecallSocket,
     Report,
     Request,
     SlowRequest,
+    SocketBack,
+    StepSession,
     decode_messages,
     encode,
 )
 from verigym.server.envs.stage import HostedSessions
+from verigym.server.openenv.plain_steps import observation_message
 from verigym.verifiers.sql import engines
 
 THREADS = 8
@@ -52,23 +61,28 @@ def load(names: Sequence[str], grants: Mapping[str, Any] | None) -> None:
 
 
 def work(sock: socket.socket) -> None:
-    """Answer on `sock` until the service closes it; the first message on it is the shared memory."""
-    _, fds, _, _ = socket.recv_fds(sock, 1, 1)
+    """Answer on `sock` until the service closes it.
+
+    The first message on it brings the shared memory, and where sockets arrive that the service lends.
+    """
+    _, fds, _, _ = socket.recv_fds(sock, 1, 2)
     if not fds:  # the service stopped just now
         return
-    memory = mmap.mmap(fds[0], CURRENT.size)
+    memory = mmap.mmap(fds[0], MEMORY_BYTES)
     os.close(fds[0])
+    arrivals = socket.socket(fileno=fds[1])
     # Beside a thread that computes without pause, the leader gets a turn in so many seconds.
     sys.setswitchinterval(_SWITCH_S)
-    _Host(sock, memory).run()
+    _Host(sock, arrivals, memory).run()
 
 
 class _Host:
-    def __init__(self, sock: socket.socket, memory: mmap.mmap) -> None:
+    def __init__(self, sock: socket.socket, arrivals: socket.socket, memory: mmap.mmap) -> None:
         self._channel = FrameChannel(sock)
         self._memory = memory
         self._stage = HostedSessions()
-        self._ready: deque[Message] = deque()
+        self._lent = LentSockets(sock, arrivals, memory)
+        self._ready: deque[Message | LentSocket] = deque()
         self._lock = threading.Lock()
         """Guards the following fields and everything that is sent."""
         self._out: list[Report] = []
@@ -111,9 +125,23 @@ class _Host:
                     if not self._read():
                         break
                 message = self._ready.popleft()
-                if isinstance(message, DropSessions):
-                    self._stage.drop(message.sessions)
-                elif not self._execute(message, number):
+                match message:
+                    case LentSocket():
+                        leads = self._play(message, number)
+                    case DropSessions():
+                        for session in message.sessions:
+                            self._recall(session)
+                        self._stage.drop(message.sessions)
+                        continue
+                    case LendSocket():
+                        self._take(message)
+                        continue
+                    case RecallSocket():
+                        self._recall(message.session)
+                        continue
+                    case _:
+                        leads = self._execute(message, number)
+                if not leads:
                     return
         except OSError:
             pass  # the service closed the connection while we answered
@@ -123,29 +151,97 @@ class _Host:
 
     def _execute(self, request: Request, number: int) -> bool:
         """Execute `request`; return True if this thread still leads."""
-        self._current = request.request
-        CURRENT.pack_into(self._memory, 0, request.request)
+        self._begin_call(request.request)
+        answer = self._stage.answer(request)
+        with self._lock:
+            leads = self._end_call(number)
+            self._out.append(answer)
+            self._out_bytes += len(getattr(answer, "body", b""))
+            # A quick batch is answered as one; nobody waits for the slow end of another.
+            is_due = self._out_bytes > _FLUSH_BYTES or time.monotonic() - self._sent > _FLUSH_S
+            if is_due or not leads:
+                self._send()
+        return leads
+
+    def _play(self, lent: LentSocket, number: int) -> bool:
+        """Play the step that has come on a lent socket; return True if this thread still leads."""
+        if lent.is_released:
+            return True
+        step = lent.read()
+        if step is None:
+            self._lent.arm(lent)
+            return True
+        if not isinstance(step, LentStepRead):
+            with self._lock:
+                self._give_back(lent, SocketBack(lent.session, step))
+            return True
+        lent.is_busy = True
+        self._begin_call(lent.number)
+        answer = self._stage.answer(StepSession(lent.number, lent.session, step.action))
+        if not isinstance(answer, Done) or answer.over:  # for the service to answer
+            with self._lock:
+                back = SocketBack(lent.session, step.rest, action=step.action, answer=answer)
+                self._give_back(lent, back)
+                return self._end_call(number)
+        message = observation_message(answer.body)
+        report = LentStep(lent.session, step.action, answer.body, step.n_bytes, len(message))
+        with self._lock:
+            leads = self._end_call(number)
+            lent.is_busy = False
+            lent.begin_answer()
+            self._out.append(report)
+            self._send()
+            unsent = lent.answer(message)
+            if unsent or step.rest or lent.is_wanted:
+                self._give_back(lent, SocketBack(lent.session, step.rest, unsent))
+            else:
+                self._lent.arm(lent)
+        return leads
+
+    def _take(self, given: LendSocket) -> None:
+        if not self._lent.take(given):
+            with self._lock:
+                self._out.append(SocketBack(given.session))
+
+    def _recall(self, session: int) -> None:
+        lent = self._lent.find(session)
+        if lent is None:
+            return
+        with self._lock:
+            lent.is_wanted = True
+            if not lent.is_busy:
+                self._give_back(lent, SocketBack(session))
+
+    def _give_back(self, lent: LentSocket, report: SocketBack) -> None:
+        """Release a socket and say so. Needs the lock."""
+        self._lent.release(lent)
+        self._out.append(report)
+        self._send()
+
+    def _begin_call(self, number: int) -> None:
+        self._current = number
+        CURRENT.pack_into(self._memory, 0, number)
         self._began = time.monotonic()
         if not self._working.is_set():
             self._working.set()
-        answer = self._stage.answer(request)
-        with self._lock:
-            if self._leader == number:
-                self._began = 0.0
-                self._out.append(answer)
-                self._out_bytes += len(getattr(answer, "body", b""))
-                # A quick batch is answered as one; nobody waits for the slow end of another.
-                if self._out_bytes > _FLUSH_BYTES or time.monotonic() - self._sent > _FLUSH_S:
-                    self._send()
-                return True
-            self._slow -= 1
-            self._out.append(answer)
-            self._send()
-            return False
+
+    def _end_call(self, number: int) -> bool:
+        """Note the end of a call; return True if leader `number` still leads. Needs the lock."""
+        if self._leader == number:
+            self._began = 0.0
+            return True
+        self._slow -= 1
+        return False
 
     def _read(self) -> bool:
         """Wait for messages; return False if there will be no more."""
         self._working.clear()
+        if self._lent and not self._channel.has_frame:
+            lent, has_frame = self._lent.wait()
+            self._ready.extend(lent)
+            self._sent = time.monotonic()
+            if not has_frame:
+                return True
         body = self._channel.receive()
         if body is None:
             return False

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import struct
+from enum import IntEnum
 from typing import Any, TypeAlias
 
 import msgspec
 
 CURRENT = struct.Struct("<Q")
-"""Content of the memory that a service shares with a host: the call that the host's leader began last, in case
-it never reports again."""
+"""Begin of the memory that a service shares with a host: the call that the host's leader began last, in case
+it never reports again. A byte for each lent socket follows, its phase."""
+LENT_NUMBER = 1 << 63
+"""Number of the call that plays a step on the lent socket of session 0; those of the other sessions follow."""
+MOST_LENT = 512
+"""Maximum number of sockets that one host has at a time."""
+MEMORY_BYTES = CURRENT.size + MOST_LENT
+
+
+class Phase(IntEnum):
+    """State of a lent socket, from which the service learns what the client of a dead host has been told."""
+
+    WAITING = 0
+    """Every step that was read has been answered."""
+    PLAYING = 1
+    """A step was read, and nothing is known of it."""
+    PLAYING_FIRST = 2
+    """The same, and more was read behind it."""
+    ANSWERING = 3
+    """A step is being reported and answered; either may have happened."""
 
 
 class History(msgspec.Struct, array_like=True, frozen=True):
@@ -60,6 +79,26 @@ class DropSessions(msgspec.Struct, array_like=True, tag="drop", frozen=True):
     """Forget sessions. No answer."""
 
     sessions: list[int]
+
+
+class LendSocket(msgspec.Struct, array_like=True, tag="lend", frozen=True):
+    """Answer the plain steps of OpenEnv that `session`'s client sends; the socket itself came another way.
+
+    No answer until the host gives the socket back with `SocketBack`: once asked to, or when anything but a plain
+    step arrives, or a step whose answer the service has to give.
+    """
+
+    session: int
+    slot: int
+    """Place of the socket's phase in the shared memory."""
+    limit: int
+    """Maximum number of bytes in a message."""
+
+
+class RecallSocket(msgspec.Struct, array_like=True, tag="recall", frozen=True):
+    """Give the socket of `session` back, after the step under way; nothing if that has happened already."""
+
+    session: int
 
 
 class DescribeEnv(msgspec.Struct, array_like=True, tag="describe", frozen=True):
@@ -127,10 +166,36 @@ class SlowRequest(msgspec.Struct, array_like=True, tag="slow"):
     request: int
 
 
+class LentStep(msgspec.Struct, array_like=True, tag="played"):
+    """A step that came on a lent socket was played, and is answered there after this report."""
+
+    session: int
+    action: str
+    body: bytes
+    """The same as that of `Done`."""
+    received: int
+    """Bytes of the message."""
+    sent: int
+    """Bytes of the answer."""
+
+
+class SocketBack(msgspec.Struct, array_like=True, tag="back"):
+    """The host will not use the socket of `session` any more."""
+
+    session: int
+    unread: bytes = b""
+    """Bytes that were read from the socket, and have to be handled first."""
+    unsent: bytes = b""
+    """Rest of the last answer, which has to be sent first."""
+    action: str | None = None
+    """Action of a step that was played, and has `answer`, but no answer was sent."""
+    answer: Done | RequestFailed | Invalid | SessionLost | None = None
+
+
 Request: TypeAlias = MakeSessions | StepSession | ResetSession | DescribeEnv | ListTasks
-Message: TypeAlias = Request | DropSessions
+Message: TypeAlias = Request | DropSessions | LendSocket | RecallSocket
 Answer: TypeAlias = Done | RequestFailed | Invalid | SessionLost
-Report: TypeAlias = Answer | SlowRequest
+Report: TypeAlias = Answer | SlowRequest | LentStep | SocketBack
 
 encode = msgspec.msgpack.Encoder().encode
 decode_messages = msgspec.msgpack.Decoder(list[Message]).decode

@@ -21,11 +21,23 @@ from verigym.registry import resolve_id
 from verigym.server.envs import messages
 from verigym.server.envs.hosts import Host, Hosts
 from verigym.server.envs.leases import Leases
-from verigym.server.envs.messages import Answer, Done, History, Invalid, RequestFailed, SessionLost
+from verigym.server.envs.loans import Loan
+from verigym.server.envs.messages import (
+    Answer,
+    Done,
+    History,
+    Invalid,
+    LentStep,
+    Phase,
+    RequestFailed,
+    SessionLost,
+    SocketBack,
+)
 from verigym.server.envs.wire import CreateBody
 from verigym.server.refusals import Refusal
 from verigym.server.settings import ServerSettings
 from verigym.server.shares import fits
+from verigym.server.websockets import WebSocketConnection
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +74,7 @@ class EnvSession:
 
     __slots__ = (
         *("actions", "answer", "busy", "env", "expires", "gone", "history_chars", "host", "id"),
-        *("last", "most", "number", "over", "owner", "seq", "start", "waiting"),
+        *("last", "loan", "most", "number", "over", "owner", "seq", "start", "waiting"),
     )
 
     def __init__(self, id: str, number: int, owner: str, env: str) -> None:
@@ -87,6 +99,9 @@ class EnvSession:
         self.over = False
         self.most = 0
         self.busy = False
+        """True while a request is carried out, and while the client's socket is lent."""
+        self.loan: Loan | None = None
+        """Loan of the client's socket to the host."""
         self.waiting: deque[tuple[int | None, Move, Reply]] = deque()
         self.expires = 0.0
         self.gone = False
@@ -105,6 +120,7 @@ class SessionTable:
             names,
             settings.env_workers,
             timeout_s=settings.timeout_s,
+            longest_message=settings.max_body_bytes,
             on_death=self._orphan,
             sql_engines=settings.sql_engines,
             keep_env=settings.worker_env,
@@ -211,6 +227,7 @@ class SessionTable:
                 message = f"{_MOST_WAITING} requests wait in this session already"
                 raise Refusal(429, "busy", message, "$.session", {"Retry-After": "1"})
             session.waiting.append((seq, move, reply))
+            self.recall(session)
         else:
             self._move(session, seq, move, reply)
 
@@ -226,10 +243,79 @@ class SessionTable:
             "turn": len(session.actions),
             "terminated": last.get("terminated", False),
             "truncated": last.get("truncated", False),
-            "busy": session.busy,
+            "busy": session.busy and session.loan is None,
             "lease_s": round(max(0.0, session.expires - self._loop.time()), 3),
         }
         return _encode(state)
+
+    def lend(
+        self,
+        session: EnvSession,
+        connection: WebSocketConnection,
+        on_step: Callable[[LentStep], None],
+        reply: Callable[[bytes | Refusal | None], None],
+    ) -> bool:
+        """Have the session's host answer the plain steps on `connection`; return False if it cannot now.
+
+        `on_step` is called after each step. `reply` is called once, when the connection is back, with what its
+        client is still to be told, if anything. Until then only `recall` and `drop` may be called by its user.
+        """
+        host = session.host
+        if host is None or session.busy or session.over or session.gone:
+            return False
+
+        def played(report: LentStep) -> None:
+            done = Done(0, report.body)
+            self._record(session, session.seq + 1, SessionStep(report.action), done)
+            self.renew(session)
+            on_step(report)
+            if session.history_chars > _MOST_HISTORY:
+                self.recall(session)
+
+        def end(answer: Answer | None, action: str = "") -> None:
+            session.loan = None
+            session.busy = False
+            if answer is None:
+                reply(None)
+                self._move_on(session)
+                return
+            move = SessionStep(action)
+            self._moved(
+                *(session, session.seq + 1, move, answer), lambda answer, again: reply(answer)
+            )
+
+        def back(report: SocketBack) -> None:
+            connection.take_back(report.unsent, report.unread)
+            end(report.answer, report.action or "")
+
+        def lost(phase: Phase, is_late: bool) -> None:
+            if phase in (Phase.WAITING, Phase.PLAYING):
+                connection.take_back()
+            else:
+                connection.break_off()
+            fault = ("timeout", "deadline") if is_late else ("infra", "worker_died")
+            end(None if phase is Phase.WAITING else RequestFailed(0, *fault))
+
+        loan = Loan(session.number, connection, played, back, lost)
+        if not host.lend(loan):
+            return False
+        session.busy = True
+        session.loan = loan
+        return True
+
+    def recall(self, session: EnvSession) -> None:
+        """Ask for the socket of the session if it is lent."""
+        if session.loan is not None and session.host is not None:
+            session.host.recall(session.loan)
+
+    @property
+    def n_lent(self) -> int:
+        """Return the number of lent sockets."""
+        return self.hosts.n_lent
+
+    def recall_all(self) -> None:
+        """Ask for all lent sockets."""
+        self.hosts.recall_all()
 
     def drop(self, session: EnvSession) -> None:
         """End a session; its waiting requests are refused."""
@@ -324,25 +410,9 @@ class SessionTable:
             reply(Refusal(404, "unknown_session", "the session has ended", "$.session"), False)
             return
         self.renew(session)
-        head = b'{"session":"%s","seq":%d,' % (session.id.encode(), seq)
         match answer:
             case Done():
-                self.moves["ok"] += 1
-                session.seq, session.last = seq, _mark(move)
-                session.answer = head + answer.body[1:]
-                session.over = answer.over
-                if isinstance(move, SessionStep):
-                    action = _kept(move.action, session.most)
-                    session.actions.append(action)
-                    session.history_chars += len(action) + 1
-                else:
-                    options = {**session.start.options, **move.options}
-                    params = session.start.params
-                    session.start = History(
-                        session.env, params, answer.seed, options, rng=answer.rng
-                    )
-                    session.actions = []
-                    session.history_chars = 0
+                self._record(session, seq, move, answer)
                 reply(session.answer, False)
             case RequestFailed():
                 self.moves[str(answer.status)] += 1
@@ -350,7 +420,7 @@ class SessionTable:
                 if answer.spoiled or answer.reason == "deadline":
                     self._unplace(session)
                 fault = {k: getattr(answer, k) for k in ("status", "reason", "digest")}
-                reply(head + b'"fault":' + _encode(fault) + b"}", False)
+                reply(_head(session, seq) + b'"fault":' + _encode(fault) + b"}", False)
             case Invalid():
                 reply(_refusal(answer), False)
             case SessionLost():
@@ -360,6 +430,27 @@ class SessionTable:
                 reply(Refusal(409, "session_lost", message, "$.session"), False)
             case _:
                 assert_never(answer)
+        self._move_on(session)
+
+    def _record(self, session: EnvSession, seq: int, move: Move, answer: Done) -> None:
+        """Note a move that was played."""
+        self.moves["ok"] += 1
+        session.seq, session.last = seq, _mark(move)
+        session.answer = _head(session, seq) + answer.body[1:]
+        session.over = answer.over
+        if isinstance(move, SessionStep):
+            action = _kept(move.action, session.most)
+            session.actions.append(action)
+            session.history_chars += len(action) + 1
+        else:
+            options = {**session.start.options, **move.options}
+            params = session.start.params
+            session.start = History(session.env, params, answer.seed, options, rng=answer.rng)
+            session.actions = []
+            session.history_chars = 0
+
+    def _move_on(self, session: EnvSession) -> None:
+        """Begin the next of the requests that wait."""
         while session.waiting and not session.busy:
             self._move(session, *session.waiting.popleft())
 
@@ -404,6 +495,11 @@ class SessionTable:
             fault.detail,
             fault.digest,
         )
+
+
+def _head(session: EnvSession, seq: int) -> bytes:
+    """Return how an answer begins."""
+    return b'{"session":"%s","seq":%d,' % (session.id.encode(), seq)
 
 
 def _kept(action: str | bytes, most: int) -> str | bytes:

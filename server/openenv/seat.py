@@ -16,6 +16,7 @@ import msgspec
 
 from verigym.server.envs.table import EnvSession, Move, Reply, Restart, SessionStep, SessionTable
 from verigym.server.envs.wire import CreateBody, as_action
+from verigym.server.openenv.plain_steps import observe
 from verigym.server.openenv.types import Object, Reset
 from verigym.server.refusals import Refusal
 
@@ -29,31 +30,39 @@ class Seat:
     def __init__(self, table: SessionTable, session: EnvSession) -> None:
         self.session = session
         self._table = table
+        self.plays_plainly = False
+        """True if the last action came as a plain step."""
         self._episode_id: str | None = None
 
     async def reset(self, ask: Reset) -> Object:
         """Begin an episode; return the answer to send."""
         seed, options = what_to_play(ask)
         begun = await self._move(Restart(seed, options))
-        if "fault" not in begun:
+        if _fault_of(begun) is None:
             self._episode_id = ask.episode_id or secrets.token_hex(16)
-        return self._told(begun)
+        return self.read(begun)
 
     async def act(self, message: str) -> Object:
         """Play one action; return the answer to send."""
-        return self._told(await self._move(SessionStep(as_action(message))))
-
-    def begin_step(self, message: str, reply: Reply) -> None:
-        """Play one action; `reply` gets the table's answer, which `read` turns into the one to send."""
-        self._begin(SessionStep(as_action(message)), reply)
+        return self.read(await self._move(SessionStep(as_action(message))))
 
     def read(self, answer: bytes) -> Object:
         """Return the answer to send for the table's answer to a move."""
-        return self._told(msgspec.json.decode(answer))
+        fault = _fault_of(answer)
+        if fault is None:
+            seen: Object = msgspec.json.decode(observe(answer))
+            return seen
+        metadata: Object = {"fault": fault}
+        return {
+            "observation": {"metadata": metadata, "message": self._last()["observation"]},
+            "reward": None,
+            "done": False,
+            "metadata": metadata,
+        }
 
     def look(self) -> Object:
         """Return the answer of the last reset or action again."""
-        return self._told(self._last())
+        return self.read(self.session.answer)
 
     @property
     def has_begun(self) -> bool:
@@ -79,31 +88,18 @@ class Seat:
         last: Object = msgspec.json.decode(self.session.answer)
         return last
 
-    def _told(self, answer: Object) -> Object:
-        if "fault" in answer:
-            metadata: Object = {"fault": answer["fault"]}
-            reward, done = None, False
-            message = self._last()["observation"]
-        else:
-            ends = {name: answer.get(name, False) for name in ("terminated", "truncated")}
-            metadata = {**ends, **answer["info"]}
-            reward, done = answer.get("reward"), any(ends.values())
-            message = answer["observation"]
-        return {
-            # Older clients read the one inside, newer ones the one outside.
-            "observation": {"metadata": metadata, "message": message},
-            "reward": reward,
-            "done": done,
-            "metadata": metadata,
-        }
-
-    async def _move(self, move: Move) -> Object:
-        found: Object = msgspec.json.decode(await wait(lambda reply: self._begin(move, reply)))
-        return found
-
-    def _begin(self, move: Move, reply: Reply) -> None:
+    async def _move(self, move: Move) -> bytes:
         session = self._table.find(self.session.owner, self.session.id)
-        self._table.move(session, None, move, reply)
+        return await wait(lambda reply: self._table.move(session, None, move, reply))
+
+
+class _MaybeFault(msgspec.Struct):
+    fault: Object | None = None
+
+
+def _fault_of(answer: bytes) -> Object | None:
+    """Return the fault that the table's answer to a move reports; None if it reports none."""
+    return msgspec.json.decode(answer, type=_MaybeFault).fault
 
 
 async def begin(table: SessionTable, owner: str, env: str, ask: Reset) -> EnvSession:

@@ -15,7 +15,9 @@ from pydantic import ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from verigym.server.openenv import rpc
-from verigym.server.openenv.plain_steps import PlainSteps, error_message, read_plain_step, send
+from verigym.server.openenv.lending import SocketLender
+from verigym.server.openenv.messages import error_message, send
+from verigym.server.openenv.plain_steps import read_plain_step
 from verigym.server.openenv.rooms import Room
 from verigym.server.openenv.seat import Seat
 from verigym.server.openenv.types import (
@@ -91,15 +93,16 @@ async def _serve(
     direct = direct_of(socket.scope) if has_steps else None
     try:
         session = socket.query_params.get("session_id")
-        async with _seated(room, session) as seat, _kept(room, seat):
-            steps = PlainSteps(socket, room, seat, direct)
+        async with (
+            _seated(room, session) as seat,
+            _kept(room, seat),
+            SocketLender(socket, room, seat, direct) as lender,
+        ):
             while True:
-                steps.has_message = False
                 message = await socket.receive()
                 if message["type"] != "websocket.receive":
                     return
-                steps.has_message = True
-                await steps.idle.wait()
+                await lender.back.wait()
                 text = message.get("text")
                 if text is None:
                     raise _Unusable("messages are text, which holds JSON")
@@ -114,15 +117,14 @@ async def _serve(
                 except Refusal as refusal:
                     answer = put_off(refusal)
                 await send(socket, answer)
+                if seat.plays_plainly:
+                    lender.lend()
     except (_Goodbye, WebSocketDisconnect):
         pass
     except Refusal as refusal:
         await send(socket, refuse(refusal))
     except _Unusable as unusable:
         await send(socket, error_message("SESSION_ERROR", str(unusable)))
-    finally:
-        if direct is not None:
-            direct.on_text = None
     if socket.application_state is WebSocketState.CONNECTED:
         # The client was faster.
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):
@@ -175,8 +177,9 @@ async def _kept(room: Room, seat: Seat) -> AsyncIterator[None]:
 
 
 async def _played(room: Room, seat: Seat, text: str) -> Object:
-    action = read_plain_step(text)
+    action = read_plain_step(text.encode("utf-8", "surrogatepass"))
     if action is not None:
+        seat.plays_plainly = True
         try:
             _check_begun(seat)
             return {"type": "observation", "data": await seat.act(action)}
@@ -197,7 +200,9 @@ async def _played(room: Room, seat: Seat, text: str) -> Object:
 
 
 async def _answer(room: Room, seat: Seat, message: Object) -> Object:
-    match message.get("type", ""):
+    kind = message.get("type", "")
+    seat.plays_plainly = seat.plays_plainly and kind == "reset"
+    match kind:
         case "reset":
             ask = Reset.model_validate(ResetMessage.model_validate(message).data)
             return {"type": "observation", "data": await seat.reset(ask)}

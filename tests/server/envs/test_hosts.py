@@ -55,7 +55,7 @@ def test_what_comes_together_is_sent_as_one_and_what_comes_alone_at_once(monkeyp
         return StepSession(number, 1, "a")
 
     async def main():
-        host = hosts.Host(SimpleNamespace(spawner=None, timeout_s=9.0), None, bytearray(8))
+        host = hosts.Host(SimpleNamespace(spawner=None, timeout_s=9.0), None, bytearray(8), None)
 
         async def turn(*numbers):
             for number in numbers:
