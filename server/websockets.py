@@ -71,8 +71,8 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         fd: int = self.transport.get_extra_info("socket").fileno()
         return fd
 
-    def take_back(self, unsent: bytes = b"", unread: bytes = b"") -> None:
-        """Use the connection again: send the rest of a frame, and handle what was read before reading on."""
+    def take_back(self, unsent: bytes = b"") -> None:
+        """Use the connection again; send the rest of a frame first."""
         self.is_lent = False
         if self.disconnected or self.transport.is_closing():
             return
@@ -82,8 +82,11 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
             self._is_ping_due = False
             super().send_keepalive_ping()
         self.transport.resume_reading()
-        if unread:
-            self.data_received(unread)
+
+    def read_again(self, data: bytes) -> None:
+        """Handle bytes that the other process read, before any that arrive later."""
+        if data and not self.disconnected and not self.transport.is_closing():
+            self.data_received(data)
 
     def break_off(self) -> None:
         """End a connection to which another process may have sent something or not."""

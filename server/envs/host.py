@@ -40,7 +40,6 @@ from verigym.server.envs.messages import (
     encode,
 )
 from verigym.server.envs.stage import HostedSessions
-from verigym.server.openenv.plain_steps import observation_message
 from verigym.verifiers.sql import engines
 
 THREADS = 8
@@ -87,6 +86,8 @@ class _Host:
         """Guards the following fields and everything that is sent."""
         self._out: list[Report] = []
         self._out_bytes = 0
+        self._answers: list[tuple[LentSocket, bytes, bytes]] = []
+        """Lent sockets whose steps have been played, with the answer and what was read behind the step."""
         self._sent = 0.0
         """Time at which the send queue was last empty."""
         self._leader = 0
@@ -183,19 +184,15 @@ class _Host:
                 back = SocketBack(lent.session, step.rest, action=step.action, answer=answer)
                 self._give_back(lent, back)
                 return self._end_call(number)
-        message = observation_message(answer.body)
+        message = lent.write_answer(answer.body)
         report = LentStep(lent.session, step.action, answer.body, step.n_bytes, len(message))
         with self._lock:
             leads = self._end_call(number)
-            lent.is_busy = False
-            lent.begin_answer()
             self._out.append(report)
-            self._send()
-            unsent = lent.answer(message)
-            if unsent or step.rest or lent.is_wanted:
-                self._give_back(lent, SocketBack(lent.session, step.rest, unsent))
-            else:
-                self._lent.arm(lent)
+            self._answers.append((lent, message, step.rest))
+            # As above: the answers of a batch wait for one report of all of it.
+            if not leads or time.monotonic() - self._sent > _FLUSH_S:
+                self._send()
         return leads
 
     def _take(self, given: LendSocket) -> None:
@@ -255,11 +252,22 @@ class _Host:
                 self._send()
 
     def _send(self) -> None:
+        """Send all reports, and then the answers on lent sockets. Needs the lock."""
+        answers, self._answers = self._answers, []
+        for lent, _, _ in answers:
+            lent.begin_answer()
         if self._out:
             body = encode(self._out)
             self._out = []
             self._out_bytes = 0
             self._channel.send(body)
+        for lent, message, rest in answers:
+            unsent = lent.answer(message)
+            lent.is_busy = False
+            if unsent or rest or lent.is_wanted:
+                self._give_back(lent, SocketBack(lent.session, rest, unsent))
+            else:
+                self._lent.arm(lent)
         self._sent = time.monotonic()
 
     def _watch(self) -> None:

@@ -141,7 +141,8 @@ class Host:
                 loan.connection.take_back()
             else:
                 limit = self._hosts.longest_message
-                self._out.append(LendSocket(loan.session, loan.slot, limit))
+                what = (loan.session, loan.slot, limit, loan.frames_of, loan.seq)
+                self._out.append(LendSocket(*what))
                 self._flush()
                 self._begin_looking()
                 return True

@@ -11,10 +11,18 @@ import mmap
 import os
 import select
 import socket
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from verigym.server.envs.messages import CURRENT, LENT_NUMBER, LendSocket, Phase
-from verigym.server.openenv.plain_steps import read_plain_step
+from verigym.server.envs.messages import (
+    CURRENT,
+    LENT_BYTES,
+    LENT_NUMBER,
+    LendSocket,
+    Phase,
+    PlainStep,
+)
+from verigym.server.envs.plain_frames import PlainFrames
+from verigym.server.openenv.plain_steps import PlainSteps
 from verigym.server.text_frames import read_text, text_frame
 
 _CHUNK = 1 << 16
@@ -31,6 +39,18 @@ class LentStepRead(NamedTuple):
     """Bytes that were read behind it."""
 
 
+class StepFormat(Protocol):
+    """Format of the steps of a client and of their answers."""
+
+    def read(self, data: bytes) -> PlainStep | None:
+        """Return the step of a text; None for anything else."""
+        ...
+
+    def answer(self, body: bytes) -> bytes:
+        """Return the text that answers the step that was read last; `body` is that of `Done`."""
+        ...
+
+
 class LentSocket:
     """One socket. One thread at a time uses it: it is armed again once its step has been answered."""
 
@@ -43,26 +63,41 @@ class LentSocket:
         self.is_wanted = False
         """True if it has to go back after the step under way."""
         self.is_released = False
+        self._format: StepFormat = (
+            PlainFrames(given.frames_of, given.seq) if given.frames_of else PlainSteps()
+        )
         self._limit = given.limit
         self._memory = memory
-        self._at = CURRENT.size + given.slot
+        self._at = CURRENT.size + given.slot * LENT_BYTES
 
     def read(self) -> LentStepRead | bytes | None:
         """Read what has arrived: a step, or bytes that are for the service (none at the end); None if nothing has."""
+        memory, at = self._memory, self._at
+        memory[at] = Phase.READING
         try:
             data = os.read(self.fd, _CHUNK)
         except BlockingIOError:
+            memory[at] = Phase.WAITING
             return None
         except OSError:
             return b""  # the service will see the same
         found = read_text(data, 0, self._limit)
-        action = None if found is None else read_plain_step(found[0])
-        if found is None or action is None:
+        step = None if found is None else self._format.read(found[0])
+        if found is None or step is None:
             return data
         text, end = found
         rest = data[end:]
-        self._memory[self._at] = Phase.PLAYING_FIRST if rest else Phase.PLAYING
-        return LentStepRead(action, len(text), rest)
+        n = len(step.id)
+        if n:
+            memory[at + 2 : at + 2 + n] = step.id
+            memory[at + 1] = n
+        if not rest:
+            memory[at] = Phase.PLAYING
+        return LentStepRead(step.action, len(text), rest)
+
+    def write_answer(self, body: bytes) -> bytes:
+        """Return the text that answers the step that was read last."""
+        return self._format.answer(body)
 
     def begin_answer(self) -> None:
         """Note that the step is about to be reported and answered."""

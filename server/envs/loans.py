@@ -2,8 +2,8 @@
 
 Covers: a host that hangs in a step, or dies at any moment, however many steps it has answered. The phase of each
 socket stands in memory that outlives the host, and every step is reported before it is answered, so no step is lost
-or played twice: a client whose step had not been reported hears of a fault, and one whose answer may have been sent
-or not is cut off. Does not cover: rates and bytes per key; the sockets of services that limit rates are not lent.
+or played twice: a client whose step had not been reported hears of a fault, and one of which something was read that
+only the host knew, or whose answer may have been sent or not, is cut off. Does not cover: rates and bytes per key; the sockets of services that limit rates are not lent.
 """
 
 from __future__ import annotations
@@ -13,10 +13,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from verigym.server.envs.messages import CURRENT, MOST_LENT, LentStep, Phase, SocketBack
+from verigym.server.envs.messages import (
+    CURRENT,
+    LENT_BYTES,
+    MOST_LENT,
+    LentStep,
+    Phase,
+    SocketBack,
+)
 from verigym.server.websockets import WebSocketConnection
 
-_PLAYING = (Phase.PLAYING, Phase.PLAYING_FIRST)
+_PLAYING = (Phase.READING, Phase.PLAYING)
 
 
 @dataclass(eq=False)
@@ -29,7 +36,13 @@ class Loan:
     on_back: Callable[[SocketBack], None]
     on_lost: Callable[[Phase, bool], None]
     """Called with the phase of a socket whose host has died, and True if its step exceeded its time."""
+    frames_of: str = ""
+    """Id of the session if its client speaks `/v1/ws`; empty for OpenEnv."""
+    seq: int = 0
+    """Number of the last step there, when the loan begins."""
     slot: int = 0
+    id: bytes = b""
+    """Id of the step that was read last, as JSON; known at the end of the loan."""
     is_wanted: bool = False
     """True once the host has been asked for it."""
     n_steps: int = 0
@@ -66,19 +79,25 @@ class Loans:
         if not self._free:
             return False
         loan.slot = self._free.pop()
-        self._memory[CURRENT.size + loan.slot] = Phase.WAITING
+        at = self._at(loan)
+        self._memory[at : at + 2] = bytes((Phase.WAITING, 0))
         self._by_session[loan.session] = loan
         return True
 
     def remove(self, loan: Loan) -> None:
         """Forget a loan whose socket is back."""
+        at = self._at(loan)
+        loan.id = self._memory[at + 2 : at + 2 + self._memory[at + 1]]
         del self._by_session[loan.session]
         self._playing.pop(loan, None)
         self._free.append(loan.slot)
 
     def phase(self, loan: Loan) -> Phase:
         """Return what the host is doing with the socket, or was when it died."""
-        return Phase(self._memory[CURRENT.size + loan.slot])
+        return Phase(self._memory[self._at(loan)])
+
+    def _at(self, loan: Loan) -> int:
+        return CURRENT.size + loan.slot * LENT_BYTES
 
     def find_late(self, timeout_s: float) -> list[Loan]:
         """Return the loans whose step exceeds `timeout_s`, at this look and at the last one.

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 CURRENT = struct.Struct("<Q")
 """Begin of the memory that a service shares with a host: the call that the host's leader began last, in case
-it never reports again. A byte for each lent socket follows, its phase."""
+it never reports again. For each lent socket follow a byte with its phase, one with the length of the id of the step
+that was read last, and the id."""
+LONGEST_LENT_ID = 32
+"""Maximum length of an id in a step on a lent socket, in bytes."""
+LENT_BYTES = 2 + LONGEST_LENT_ID
 LENT_NUMBER = 1 << 63
 """Number of the call that plays a step on the lent socket of session 0; those of the other sessions follow."""
 MOST_LENT = 512
 """Maximum number of sockets that one host has at a time."""
-MEMORY_BYTES = CURRENT.size + MOST_LENT
+MEMORY_BYTES = CURRENT.size + MOST_LENT * LENT_BYTES
 
 
 class Phase(IntEnum):
@@ -23,12 +27,20 @@ class Phase(IntEnum):
 
     WAITING = 0
     """Every step that was read has been answered."""
-    PLAYING = 1
-    """A step was read, and nothing is known of it."""
-    PLAYING_FIRST = 2
-    """The same, and more was read behind it."""
+    READING = 1
+    """Something may have been read that only the host knows, perhaps a step that is being played and more behind it."""
+    PLAYING = 2
+    """One step was read, and nothing else; nothing is known of it."""
     ANSWERING = 3
     """A step is being reported and answered; either may have happened."""
+
+
+class PlainStep(NamedTuple):
+    """A step as a client sent it."""
+
+    action: str
+    id: bytes = b""
+    """Id of the request that the answer repeats, as JSON; empty if there are none."""
 
 
 class History(msgspec.Struct, array_like=True, frozen=True):
@@ -82,7 +94,7 @@ class DropSessions(msgspec.Struct, array_like=True, tag="drop", frozen=True):
 
 
 class LendSocket(msgspec.Struct, array_like=True, tag="lend", frozen=True):
-    """Answer the plain steps of OpenEnv that `session`'s client sends; the socket itself came another way.
+    """Answer the plain steps that `session`'s client sends; the socket itself came another way.
 
     No answer until the host gives the socket back with `SocketBack`: once asked to, or when anything but a plain
     step arrives, or a step whose answer the service has to give.
@@ -93,6 +105,10 @@ class LendSocket(msgspec.Struct, array_like=True, tag="lend", frozen=True):
     """Place of the socket's phase in the shared memory."""
     limit: int
     """Maximum number of bytes in a message."""
+    frames_of: str = ""
+    """Id of the session if its client speaks `/v1/ws`; empty for OpenEnv."""
+    seq: int = 0
+    """Number of the last step there."""
 
 
 class RecallSocket(msgspec.Struct, array_like=True, tag="recall", frozen=True):

@@ -47,6 +47,8 @@ _MOST_HISTORY = 8 << 20
 """Maximum number of characters in a session's actions since its last reset."""
 
 _SHORT = 256
+_BACK_S = 1.0
+"""Seconds that the end of a session is put off if the socket of its client is lent."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -253,15 +255,19 @@ class SessionTable:
         session: EnvSession,
         connection: WebSocketConnection,
         on_step: Callable[[LentStep], None],
-        reply: Callable[[bytes | Refusal | None], None],
+        on_back: Callable[[bytes | Refusal | None, bytes], None],
+        *,
+        has_frames: bool = False,
     ) -> bool:
         """Have the session's host answer the plain steps on `connection`; return False if it cannot now.
 
-        `on_step` is called after each step. `reply` is called once, when the connection is back, with what its
-        client is still to be told, if anything. Until then only `recall` and `drop` may be called by its user.
+        They are frames of `/v1/ws` if `has_frames`, else messages of OpenEnv. `on_step` is called after each step.
+        `on_back` is called once, when the connection is back, with the answer that the client is still to get, if
+        there is one, and the id of its request. Until then, use nothing of the connection, and ask for it with `recall`.
         """
         host = session.host
-        if host is None or session.busy or session.over or session.gone:
+        is_idle = not (session.busy or session.waiting)
+        if host is None or not is_idle or session.over or session.gone:
             return False
 
         def played(report: LentStep) -> None:
@@ -276,17 +282,19 @@ class SessionTable:
             session.loan = None
             session.busy = False
             if answer is None:
-                reply(None)
+                on_back(None, b"")
                 self._move_on(session)
                 return
-            move = SessionStep(action)
-            self._moved(
-                *(session, session.seq + 1, move, answer), lambda answer, again: reply(answer)
-            )
+
+            def reply(answer: bytes | Refusal, again: bool) -> None:
+                on_back(answer, loan.id)
+
+            self._moved(session, session.seq + 1, SessionStep(action), answer, reply)
 
         def back(report: SocketBack) -> None:
-            connection.take_back(report.unsent, report.unread)
+            connection.take_back(report.unsent)
             end(report.answer, report.action or "")
+            connection.read_again(report.unread)
 
         def lost(phase: Phase, is_late: bool) -> None:
             if phase in (Phase.WAITING, Phase.PLAYING):
@@ -294,9 +302,10 @@ class SessionTable:
             else:
                 connection.break_off()
             fault = ("timeout", "deadline") if is_late else ("infra", "worker_died")
-            end(None if phase is Phase.WAITING else RequestFailed(0, *fault))
+            end(RequestFailed(0, *fault) if phase is Phase.PLAYING else None)
 
-        loan = Loan(session.number, connection, played, back, lost)
+        frames_of = session.id if has_frames else ""
+        loan = Loan(session.number, connection, played, back, lost, frames_of, session.seq)
         if not host.lend(loan):
             return False
         session.busy = True
@@ -480,7 +489,11 @@ class SessionTable:
             session.host = None
 
     def _expire(self, session: EnvSession) -> None:
-        if session.busy:
+        if session.loan is not None:  # its last step is as old as the lease
+            self.recall(session)
+            session.expires = self._loop.time() + _BACK_S
+            self._leases.add(session)
+        elif session.busy:
             self.renew(session)
             self._leases.add(session)
         else:

@@ -14,7 +14,8 @@ import msgspec
 from starlette.routing import WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
-from verigym.server.envs.table import Reply, Restart, SessionStep, SessionTable
+from verigym.server.envs.messages import LentStep
+from verigym.server.envs.table import EnvSession, Reply, Restart, SessionStep, SessionTable
 from verigym.server.envs.wire import CreateBody, Frame, as_action, id_of, read_frame
 from verigym.server.exchange import Exchange
 from verigym.server.keys import Caller
@@ -31,6 +32,10 @@ _MOST_UNANSWERED = 4096
 each further 4 KiB. The next is read once some are answered."""
 _SHORT = 4096
 _LONGEST_ID = 1024
+_STEPS_BEFORE_LENT = 4
+"""Number of steps of one session in a row after which a socket is lent to its host."""
+_MOST_BEFORE_LENT = 256
+"""The same at most, for a client that has other requests in between."""
 _OPS = "create, reset, step, state, renew or close"
 
 _encode = msgspec.json.Encoder().encode
@@ -68,6 +73,7 @@ class Endpoint:
         finally:
             if direct is not None:
                 direct.on_text = None
+            socket.recall()
             writer.cancel()
             await asyncio.wait({writer})
             if not writer.cancelled():
@@ -101,6 +107,16 @@ class _Socket:
         self._out: list[tuple[bytes, int]] = []
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
+        self._last = ""
+        """Session of the last frame."""
+        self._in_row = 0
+        """Number of its steps since a frame of another kind or session."""
+        self._needed = _STEPS_BEFORE_LENT
+        """Number of steps in a row after which the socket is lent."""
+        self._lent_steps = 0
+        """Number of steps played on the lent socket."""
+        self._lent_for: EnvSession | None = None
+        """Session for whose steps the socket is lent."""
 
     async def write(self, send: Send) -> None:
         """Send answers until cancelled."""
@@ -171,6 +187,37 @@ class _Socket:
         except Refusal as refusal:
             reply(refusal)
 
+    def _lend(self, session: EnvSession) -> None:
+        """Lend the socket to the session's host if the client plays it alone, and waits for nothing."""
+        direct, gate = self._direct, self._gate
+        if direct is None or self._in_row < self._needed or gate.is_metered or gate.draining:
+            return
+        if self.unanswered or self._is_writing or self._is_waiting:
+            return
+        self._lent_steps = 0
+        if self._table.lend(session, direct, self._count, self._take_back, has_frames=True):
+            self._lent_for = session
+
+    def recall(self) -> None:
+        """Ask for the socket if it is lent."""
+        if self._lent_for is not None:
+            self._table.recall(self._lent_for)
+
+    def _count(self, step: LentStep) -> None:
+        self._lent_steps += 1
+        if self._exchange is not None:
+            self._exchange.received += step.received
+            self._exchange.sent += step.sent
+
+    def _take_back(self, answer: bytes | Refusal | None, id: bytes) -> None:
+        self._lent_for = None
+        self._in_row = 0
+        # To lend costs as much as a few steps gain.
+        gains = self._lent_steps >= _STEPS_BEFORE_LENT
+        self._needed = 1 if gains else min(2 * self._needed, _MOST_BEFORE_LENT)
+        if answer is not None:
+            self._say(id, answer, 0)
+
     def _do(self, frame: Frame, reply: Reply) -> None:
         table, owner = self._table, self._caller.name
         if frame.op == "create":
@@ -187,6 +234,8 @@ class _Socket:
             return
         if frame.op not in ("step", "reset", "state", "renew", "close"):
             raise Refusal(422, "invalid_request", f"op must be {_OPS}", "$.op")
+        self._in_row = self._in_row + 1 if frame.op == "step" and frame.session == self._last else 0
+        self._last = frame.session
         session = table.find(owner, frame.session)
         if frame.op in ("step", "reset"):
             if frame.seq is None:
@@ -198,6 +247,13 @@ class _Socket:
                 raise Refusal(422, "invalid_request", "step needs action", "$.action")
             else:
                 move = SessionStep(as_action(frame.action))
+
+                def stepped(answer: bytes | Refusal, again: bool) -> None:
+                    reply(answer, again)
+                    self._lend(session)
+
+                table.move(session, frame.seq, move, stepped)
+                return
             table.move(session, frame.seq, move, reply)
         elif frame.op == "close":
             table.drop(session)

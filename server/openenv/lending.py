@@ -62,7 +62,7 @@ class SocketLender:
             self._exchange.received += step.received
             self._exchange.sent += step.sent
 
-    def _take_back(self, answer: bytes | Refusal | None) -> None:
+    def _take_back(self, answer: bytes | Refusal | None, id: bytes) -> None:
         if answer is None:
             self.back.set()
         elif isinstance(answer, Refusal):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from verigym.server.envs.messages import PlainStep
+
 
 class _Message(msgspec.Struct, forbid_unknown_fields=True):
     message: str
@@ -29,6 +31,19 @@ class _Answer(msgspec.Struct):
 _plain_steps = msgspec.json.Decoder(_PlainStep)
 _answers = msgspec.json.Decoder(_Answer)
 _encode = msgspec.json.Encoder().encode
+
+
+class PlainSteps:
+    """Reads and answers the plain steps of one client."""
+
+    def read(self, data: bytes) -> PlainStep | None:
+        """Return the step of a message; None for anything else."""
+        action = read_plain_step(data)
+        return None if action is None else PlainStep(action)
+
+    def answer(self, body: bytes) -> bytes:
+        """Return the message that answers the step that was read last."""
+        return b'{"type":"observation","data":%s}' % observe(body)
 
 
 def read_plain_step(data: bytes) -> str | None:
@@ -63,8 +78,3 @@ def observe(answer: bytes) -> bytes:
         _encode(found.terminated or found.truncated),
         metadata,
     )
-
-
-def observation_message(answer: bytes) -> bytes:
-    """Return the message that answers a plain step, as JSON."""
-    return b'{"type":"observation","data":%s}' % observe(answer)

@@ -49,6 +49,7 @@ def test_whole_texts_are_read_one_after_the_other(texts, data):
         b"",
         b"\x81",
     ],
+    ids=["binary", "ping", "close", "begun", "compressed", "unmasked", "long", "nothing", "half"],
 )
 def test_the_rest_is_for_the_library(stream):
     assert read_text(stream, 0, LIMIT) is None

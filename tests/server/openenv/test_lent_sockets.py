@@ -320,7 +320,7 @@ def test_services_that_limit_rates_lend_nothing(stage_path):
 @pytest.mark.slow
 def test_every_step_happens_once_whoever_is_killed(stage_path):
     """Hosts are killed under many lent sockets: an answer is right, a fault, or the connection ends."""
-    n_players, n_steps = 8, 300
+    n_players, n_steps = 8, 900
     with serving(stage_path) as server:
         url = server.url + STAGE + "/mcp"
 
@@ -328,23 +328,32 @@ def test_every_step_happens_once_whoever_is_killed(stage_path):
             body = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
             return httpx2.post(url, json=body, timeout=WAIT_S).json()["result"]["session_id"]
 
+        def attach(stack, session):
+            """A player of `session`, once its former socket has been noticed to be gone, and the number of steps."""
+            while True:
+                player = stack.enter_context(playing(server, STAGE, f"?session_id={session}"))
+                try:
+                    state = player.ask({"type": "state"})
+                except ConnectionClosed:
+                    continue
+                if state["type"] == "state":
+                    return player, state["data"]["step_count"]
+                assert "already has an attached WebSocket" in state["data"]["message"]
+
         def play(session):
             """Play until `n_steps` are done; return how often the connection ended."""
             count = cuts = 0
             with contextlib.ExitStack() as stack:
-                player = stack.enter_context(playing(server, STAGE, f"?session_id={session}"))
+                player, _ = attach(stack, session)
                 player.reset(seed=1)
                 while count < n_steps:
                     try:
                         told = player.step(f"n{count}")
                     except ConnectionClosed:
                         cuts += 1
-                        stack.close()
-                        query = f"?session_id={session}"
-                        player = stack.enter_context(playing(server, STAGE, query))
-                        state = player.ask({"type": "state"})["data"]["step_count"]
-                        assert state in (count, count + 1)
-                        count = state
+                        player, steps = attach(stack, session)
+                        assert steps in (count, count + 1)
+                        count = steps
                         continue
                     if told["metadata"].get("fault") is None:
                         count += 1
@@ -363,8 +372,8 @@ def test_every_step_happens_once_whoever_is_killed(stage_path):
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(int(info["legal_actions"][0]), signal.SIGKILL)
                         kills += 1
-                wait(plays, timeout=0.3)
+                wait(plays, timeout=0.2)
                 most_lent = max(most_lent, n_lent(server))
-        assert all(play.result() <= kills for play in plays)
+        assert max(play.result() for play in plays) <= kills
         assert kills >= 2
         assert most_lent > 1
