@@ -49,7 +49,15 @@ LEVELS = {
     6: CountdownSize(6, 100, 100, 999),
     7: CountdownSize(7, 50, 100_000, 9_999_999, 1),
     8: CountdownSize(8, 100, 1_000_000, 99_999_999, 2),
+    9: CountdownSize(9, 300, 100_000_000, 99_999_999_999, 3),
+    10: CountdownSize(10, 600, 1_000_000_000, 9_999_999_999_999, 4),
 }
+
+
+_MANY = 9
+"""From so many numbers on, products are looked for by windows."""
+_LARGEST_REST = 1_000_000
+"""What is added to a product of many numbers or taken from it is at most this."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +75,12 @@ class Countdown(Env[CountdownState]):
     Every task is drawn by combining its numbers at random, so that it has a solution whose
     intermediate results are positive whole numbers. An action is valid if an answer can be read in
     it. `max_turns` changes nothing: the first answer ends the episode. From level 7 on targets are so large that few
-    expressions reach them. The levels end at 8: beyond it a search for a solution takes seconds.
+    expressions reach them, from level 9 on seldom more than the drawn one.
     """
 
     id: ClassVar[str] = "verigym/math/countdown-v0"
     verifier_id: ClassVar[str] = "math/countdown"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    levels: ClassVar[int] = 8
     max_observation_chars: ClassVar[int] = 1024
     max_action_chars: ClassVar[int] = 1 << 16
 
@@ -128,7 +135,7 @@ class Countdown(Env[CountdownState]):
 
     @override
     def work(self, state: CountdownState) -> int:
-        """Count the joins of two numbers that the search tries until it finds a solution."""
+        """Count the joins of two numbers, and the comparisons, that the search tries until it finds a solution."""
         search = _Search(whole=True)
         search.tabulate(state.numbers)
         if search.find_product(state.numbers, state.target) is None:
@@ -176,7 +183,7 @@ def _product(numbers: list[int], draws: list[float], rest: int) -> int:
         sign = 1 if next(draw) < 0.5 else -1
         values.append(a * b + sign * c if next(draw) < 0.5 else (a + sign * b) * c)
     last = _combined(pool, [next(draw) for _ in range(3 * rest)])
-    if min(values) < 2:
+    if min(values) < 2 or (rest > 2 and last > _LARGEST_REST):
         return 0
     return values[0] * values[1] + (last if next(draw) < 0.5 else -last)
 
@@ -228,8 +235,10 @@ class _Search:
         return None
 
     def find_product(self, numbers: tuple[int, ...], target: int) -> str | None:
-        """Return an expression for seven or eight numbers: a product of what three numbers and what three others make,
+        """Return an expression for seven to ten numbers: a product of what three numbers and what three others make,
         plus or minus what is left; None if there is none."""
+        if len(numbers) >= _MANY:
+            return self._find_by_windows(numbers, target)
         if len(numbers) not in (7, 8):
             return None
         for some in dict.fromkeys(combinations(numbers, len(numbers) - 6)):
@@ -243,6 +252,34 @@ class _Search:
                 ):
                     if goal > 0 and (found := self._split(tuple(left), int(goal))):
                         return form.format(found, text)
+        return None
+
+    def _find_by_windows(self, numbers: tuple[int, ...], target: int) -> str | None:
+        """Return such an expression for many numbers: for each value of one factor, the other lies in a narrow window."""
+        for some in dict.fromkeys(combinations(numbers, len(numbers) - 6)):
+            left = list(numbers)
+            for number in some:
+                left.remove(number)
+            rest = self._table(some)
+            largest = max(value for value in rest if value <= _LARGEST_REST)
+            first, *others = left
+            for pair in combinations(range(5), 2):
+                small = self._table((first, *(others[i] for i in pair)))
+                other = self._table(tuple(n for i, n in enumerate(others) if i not in pair))
+                values = np.array(sorted(other), dtype=np.int64)
+                factors = np.array(list(small), dtype=np.int64)
+                # Halving the other values finds each window.
+                self.operations += len(factors) * len(values).bit_length()
+                lows = np.searchsorted(values, (target - largest) // factors)
+                highs = np.searchsorted(values, (target + largest) // factors, side="right")
+                for place in np.flatnonzero(lows < highs).tolist():
+                    a = int(factors[place])
+                    for b in values[lows[place] : highs[place]].tolist():
+                        self.operations += 1
+                        missing = target - a * b
+                        if abs(missing) in rest:
+                            sign = "+" if missing > 0 else "-"
+                            return f"(({small[a]} * {other[b]}) {sign} {rest[abs(missing)]})"
         return None
 
     def _split(self, numbers: tuple[int, ...], target: int) -> str | None:
