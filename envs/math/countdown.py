@@ -211,6 +211,7 @@ class _Search:
         self.operations = 0
         self._whole = whole
         self._table = cache(self._tabulate)
+        self._sorted = cache(lambda numbers: sorted(self._table(numbers)))
         self._failed: set[tuple[tuple[int, ...], Number]] = set()
 
     def tabulate(self, numbers: tuple[int, ...]) -> None:
@@ -264,22 +265,24 @@ class _Search:
             largest = max(value for value in rest if value <= _LARGEST_REST)
             first, *others = left
             for pair in combinations(range(5), 2):
-                small = self._table((first, *(others[i] for i in pair)))
-                other = self._table(tuple(n for i, n in enumerate(others) if i not in pair))
-                values = np.array(sorted(other), dtype=np.int64)
-                factors = np.array(list(small), dtype=np.int64)
-                # Halving the other values finds each window.
-                self.operations += len(factors) * len(values).bit_length()
-                lows = np.searchsorted(values, (target - largest) // factors)
-                highs = np.searchsorted(values, (target + largest) // factors, side="right")
-                for place in np.flatnonzero(lows < highs).tolist():
-                    a = int(factors[place])
-                    for b in values[lows[place] : highs[place]].tolist():
+                small = (first, *(others[i] for i in pair))
+                other = tuple(number for i, number in enumerate(others) if i not in pair)
+                values, place = self._sorted(other), 0
+                # The larger the one factor, the further down lies the window of the other.
+                for a in reversed(self._sorted(small)):
+                    self.operations += 1
+                    while place < len(values) and a * values[place] < target - largest:
                         self.operations += 1
+                        place += 1
+                    for b in values[place:]:
+                        self.operations += 1
+                        if a * b > target + largest:
+                            break
                         missing = target - a * b
                         if abs(missing) in rest:
                             sign = "+" if missing > 0 else "-"
-                            return f"(({small[a]} * {other[b]}) {sign} {rest[abs(missing)]})"
+                            product = f"({self._table(small)[a]} * {self._table(other)[b]})"
+                            return f"({product} {sign} {rest[abs(missing)]})"
         return None
 
     def _split(self, numbers: tuple[int, ...], target: int) -> str | None:
