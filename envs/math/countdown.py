@@ -211,7 +211,7 @@ class _Search:
         self.operations = 0
         self._whole = whole
         self._table = cache(self._tabulate)
-        self._sorted = cache(lambda numbers: sorted(self._table(numbers)))
+        self._sorted = cache(self._ascending)
         self._failed: set[tuple[tuple[int, ...], Number]] = set()
 
     def tabulate(self, numbers: tuple[int, ...]) -> None:
@@ -279,10 +279,10 @@ class _Search:
                         if a * b > target + largest:
                             break
                         missing = target - a * b
-                        if abs(missing) in rest:
-                            sign = "+" if missing > 0 else "-"
+                        size, sign = (missing, "+") if missing > 0 else (-missing, "-")
+                        if size in rest:
                             product = f"({self._table(small)[a]} * {self._table(other)[b]})"
-                            return f"({product} {sign} {rest[abs(missing)]})"
+                            return f"({product} {sign} {rest[size]})"
         return None
 
     def _split(self, numbers: tuple[int, ...], target: int) -> str | None:
@@ -322,6 +322,9 @@ class _Search:
                         if quotient is not None:
                             found.setdefault(quotient, form)
         return found
+
+    def _ascending(self, numbers: tuple[int, ...]) -> list[Number]:
+        return sorted(self._table(numbers))
 
     def _inverses(self, value: Number, target: Number) -> Iterator[tuple[Number, str]]:
         """Yield the values that the rest must make so that, joined with `value`, it makes

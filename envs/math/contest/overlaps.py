@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from verigym.envs.math.paper import Paper
 
 Point = tuple[int, int]
 Exact = tuple[Fraction, Fraction]
+_Corner = TypeVar("_Corner", Point, Exact)
 
 
 def common_area(rng: np.random.Generator, level: int) -> Problem:
@@ -64,8 +67,8 @@ def _hull(points: list[Point]) -> list[Point]:
     return chains[0] + chains[1]
 
 
-def _edges(polygon: list) -> list:  # type: ignore[type-arg]
-    return list(zip(polygon, polygon[1:] + polygon[:1], strict=True))
+def _edges(polygon: Sequence[_Corner]) -> list[tuple[_Corner, _Corner]]:
+    return [(polygon[i - 1], polygon[i]) for i in range(len(polygon))]
 
 
 def _side(a: Point, b: Point, p: Point | Exact) -> int | Fraction:
