@@ -12,6 +12,7 @@ import numpy as np
 
 from verigym.canonical import JSON
 from verigym.envs.math.contest.kind import Kind, Problem, among, listed
+from verigym.envs.math.contest.primes import draw_primes
 from verigym.envs.math.paper import Paper
 
 _NAMES = ("Ada", "Bo", "Cleo", "Dan", "Eva")
@@ -79,7 +80,7 @@ def _solve_reservoirs(paper: Paper, numbers: list[int], text: str) -> int:
 def two_counters(rng: np.random.Generator, level: int) -> Problem:
     """A queue in front of two counters that pause; customers who would wait too long leave."""
     count = {8: 50, 9: 160, 10: 480}[level] + among(rng, 0, 9)
-    a, c, m = among(rng, 101, 999), among(rng, 11, 999), among(rng, 4001, 9999)
+    a, c, m = among(rng, 101, 999), among(rng, 11, 999), draw_primes(rng, 1, 4001, 9999)[0]
     x = first = among(rng, 100, 999)
     gap, least, spread = among(rng, 6, 9), among(rng, 2, 4), among(rng, 9, 14)
     patience, after, pause = among(rng, 6, 12), among(rng, 4, 7), among(rng, 8, 15)
@@ -178,7 +179,7 @@ def ledger(rng: np.random.Generator, level: int) -> Problem:
     ]
     text = (
         f"{holds} coins. They go through this list from top to bottom, {rounds} times; the first time is round 1. All "
-        "quotients are rounded down, and each line uses what they have by then.\n"
+        "quotients and percentages are rounded down, and each line uses what they have by then.\n"
         + "\n".join(lines)
         + "\nWrite each name for the number of coins that this person has at the end. What is "
         f"{asked}?"
