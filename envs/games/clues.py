@@ -237,13 +237,14 @@ def clues_for(
     houses: int,
     direct: float,
     given: Sequence[Clue] = (),
-    most: int | None = None,
+    most: tuple[int, int] | None = None,
 ) -> list[Clue] | None:
     """Return the clues that leave one solution, of which none can be spared; None if the draws do not suffice.
 
     `places` is the house of each word, from 0. Three `draws` make a true clue; `direct` is the share of
     those about a word and a house. Clues that tell nothing new are passed over. The clues `given` come first and are
-    spared last. `most` is the number of tries to prove that one clue can be spared; None for any.
+    spared last. `most` is the number of tries to prove that a short clue can be spared, and that a long one can; None for
+    any.
     """
     words = len(places)
     solution = [1 << place for place in places]
@@ -273,7 +274,7 @@ def clues_for(
     for one in tried:
         # It can be spared if no solution of the others breaks it.
         rest = [other for other in links if other is not one]
-        tries = None if most is None else [None] * most
+        tries = None if most is None else [None] * most[one in given]
         try:
             if not solvable([(1 << houses) - 1] * words, [deny(one, houses), *rest], houses, tries):
                 links = rest

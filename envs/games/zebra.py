@@ -24,13 +24,14 @@ SIZES = {
     5: (5, 4, 0.15),
     6: (5, 5, 0.1),
     7: (6, 5, 0.05),
-    8: (6, 6, 0.04),
-    9: (7, 6, 0.03),
-    10: (7, 7, 0.02),
+    8: (7, 6, 0.03),
+    9: (7, 7, 0.02),
+    10: (8, 7, 0.0),
 }
 
-# Number of long clues to begin with, and of tries to prove that one clue can be spared.
-LONG = {7: (9, 1), 8: (17, 3), 9: (22, 9), 10: (26, 10)}
+# Number of long clues to begin with, and of tries to prove that a short or a long clue can be spared: the more tries, the
+# deeper the cases that a solver has to go through.
+LONG = {7: (9, 1, 1), 8: (22, 9, 9), 9: (26, 10, 10), 10: (26, 50, 10)}
 
 # The words of each row, and the phrase by which a clue names one.
 ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -107,9 +108,10 @@ class Zebra(Question):
             if not self.wants(essence):
                 continue
             given: list[Clue] = []
-            most = None
+            most: tuple[int, int] | None = None
             if level in LONG:
-                count, most = LONG[level]
+                count, *tries = LONG[level]
+                most = (tries[0], tries[1])
                 given = draw_long_clues(rng, places, houses, count)
             links = clues_for(draws[128:], places, houses, direct, given, most)
             if links is not None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.math.contest import calculations
+from verigym.envs.math.contest import calculations, long_numbers
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.expressions import evaluate
 from verigym.envs.math.paper import Paper
@@ -71,7 +71,7 @@ class Arithmetic(Worked):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = calculations.KINDS
+    contest_kinds: ClassVar[tuple[Kind, ...]] = calculations.KINDS + long_numbers.POWERS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

@@ -12,7 +12,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.math.contest import integrals, limits, series
+from verigym.envs.math.contest import compositions, integrals, limits, series
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.polynomials import polynomial, read_polynomial
@@ -44,7 +44,9 @@ class Calculus(Worked):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = integrals.KINDS + series.KINDS + limits.KINDS
+    contest_kinds: ClassVar[tuple[Kind, ...]] = (
+        integrals.KINDS + series.KINDS + limits.KINDS + compositions.KINDS
+    )
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

@@ -49,7 +49,15 @@ LEVELS = {
     6: CountdownSize(6, 100, 100, 999),
     7: CountdownSize(7, 50, 100_000, 9_999_999, 1),
     8: CountdownSize(8, 100, 1_000_000, 99_999_999, 2),
+    9: CountdownSize(9, 300, 100_000_000, 99_999_999_999, 3),
+    10: CountdownSize(10, 600, 1_000_000_000, 9_999_999_999_999, 4),
 }
+
+
+_MANY = 9
+"""From so many numbers on, products are looked for by windows."""
+_LARGEST_REST = 1_000_000
+"""What is added to a product of many numbers or taken from it is at most this."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +75,12 @@ class Countdown(Env[CountdownState]):
     Every task is drawn by combining its numbers at random, so that it has a solution whose
     intermediate results are positive whole numbers. An action is valid if an answer can be read in
     it. `max_turns` changes nothing: the first answer ends the episode. From level 7 on targets are so large that few
-    expressions reach them. The levels end at 8: beyond it a search for a solution takes seconds.
+    expressions reach them, from level 9 on seldom more than the drawn one.
     """
 
     id: ClassVar[str] = "verigym/math/countdown-v0"
     verifier_id: ClassVar[str] = "math/countdown"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    levels: ClassVar[int] = 8
     max_observation_chars: ClassVar[int] = 1024
     max_action_chars: ClassVar[int] = 1 << 16
 
@@ -128,7 +135,7 @@ class Countdown(Env[CountdownState]):
 
     @override
     def work(self, state: CountdownState) -> int:
-        """Count the joins of two numbers that the search tries until it finds a solution."""
+        """Count the joins of two numbers, and the comparisons, that the search tries until it finds a solution."""
         search = _Search(whole=True)
         search.tabulate(state.numbers)
         if search.find_product(state.numbers, state.target) is None:
@@ -176,7 +183,7 @@ def _product(numbers: list[int], draws: list[float], rest: int) -> int:
         sign = 1 if next(draw) < 0.5 else -1
         values.append(a * b + sign * c if next(draw) < 0.5 else (a + sign * b) * c)
     last = _combined(pool, [next(draw) for _ in range(3 * rest)])
-    if min(values) < 2:
+    if min(values) < 2 or (rest > 2 and last > _LARGEST_REST):
         return 0
     return values[0] * values[1] + (last if next(draw) < 0.5 else -last)
 
@@ -204,6 +211,7 @@ class _Search:
         self.operations = 0
         self._whole = whole
         self._table = cache(self._tabulate)
+        self._sorted = cache(self._ascending)
         self._failed: set[tuple[tuple[int, ...], Number]] = set()
 
     def tabulate(self, numbers: tuple[int, ...]) -> None:
@@ -228,8 +236,10 @@ class _Search:
         return None
 
     def find_product(self, numbers: tuple[int, ...], target: int) -> str | None:
-        """Return an expression for seven or eight numbers: a product of what three numbers and what three others make,
+        """Return an expression for seven to ten numbers: a product of what three numbers and what three others make,
         plus or minus what is left; None if there is none."""
+        if len(numbers) >= _MANY:
+            return self._find_by_windows(numbers, target)
         if len(numbers) not in (7, 8):
             return None
         for some in dict.fromkeys(combinations(numbers, len(numbers) - 6)):
@@ -243,6 +253,36 @@ class _Search:
                 ):
                     if goal > 0 and (found := self._split(tuple(left), int(goal))):
                         return form.format(found, text)
+        return None
+
+    def _find_by_windows(self, numbers: tuple[int, ...], target: int) -> str | None:
+        """Return such an expression for many numbers: for each value of one factor, the other lies in a narrow window."""
+        for some in dict.fromkeys(combinations(numbers, len(numbers) - 6)):
+            left = list(numbers)
+            for number in some:
+                left.remove(number)
+            rest = self._table(some)
+            largest = max(value for value in rest if value <= _LARGEST_REST)
+            first, *others = left
+            for pair in combinations(range(5), 2):
+                small = (first, *(others[i] for i in pair))
+                other = tuple(number for i, number in enumerate(others) if i not in pair)
+                values, place = self._sorted(other), 0
+                # The larger the one factor, the further down lies the window of the other.
+                for a in reversed(self._sorted(small)):
+                    self.operations += 1
+                    while place < len(values) and a * values[place] < target - largest:
+                        self.operations += 1
+                        place += 1
+                    for b in values[place:]:
+                        self.operations += 1
+                        if a * b > target + largest:
+                            break
+                        missing = target - a * b
+                        size, sign = (missing, "+") if missing > 0 else (-missing, "-")
+                        if size in rest:
+                            product = f"({self._table(small)[a]} * {self._table(other)[b]})"
+                            return f"({product} {sign} {rest[size]})"
         return None
 
     def _split(self, numbers: tuple[int, ...], target: int) -> str | None:
@@ -282,6 +322,9 @@ class _Search:
                         if quotient is not None:
                             found.setdefault(quotient, form)
         return found
+
+    def _ascending(self, numbers: tuple[int, ...]) -> list[Number]:
+        return sorted(self._table(numbers))
 
     def _inverses(self, value: Number, target: Number) -> Iterator[tuple[Number, str]]:
         """Yield the values that the rest must make so that, joined with `value`, it makes

@@ -15,6 +15,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.math.contest.arrangements import KINDS as ARRANGEMENTS
 from verigym.envs.math.contest.chances import KINDS as CHANCES
+from verigym.envs.math.contest.drawn_graphs import KINDS as GRAPHS
 from verigym.envs.math.contest.grids import KINDS as GRIDS
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.contest.paths import KINDS as PATHS
@@ -48,7 +49,7 @@ class Counting(Worked):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = ARRANGEMENTS + PATHS + GRIDS + CHANCES
+    contest_kinds: ClassVar[tuple[Kind, ...]] = ARRANGEMENTS + PATHS + GRIDS + CHANCES + GRAPHS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

@@ -11,7 +11,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.math.contest import quotients
+from verigym.envs.math.contest import fraction_sums, quotients
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.expressions import evaluate
 from verigym.envs.math.paper import Paper
@@ -41,7 +41,7 @@ class Fractions(Worked):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = quotients.KINDS
+    contest_kinds: ClassVar[tuple[Kind, ...]] = quotients.KINDS + fraction_sums.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.math.contest import configurations, loci
+from verigym.envs.math.contest import configurations, loci, overlaps
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
@@ -41,7 +41,7 @@ class Geometry(Worked):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = configurations.KINDS + loci.KINDS
+    contest_kinds: ClassVar[tuple[Kind, ...]] = configurations.KINDS + loci.KINDS + overlaps.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

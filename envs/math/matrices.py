@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.math.contest import determinants, eigenvalues, ranks
+from verigym.envs.math.contest import determinants, eigenvalues, permanents, ranks
 from verigym.envs.math.contest.eigenvalues import characteristic, multiply
 from verigym.envs.math.contest.exact import determinant, product, shown
 from verigym.envs.math.contest.kind import Kind
@@ -46,7 +46,9 @@ class Matrices(Worked):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = determinants.KINDS + eigenvalues.KINDS + ranks.KINDS
+    contest_kinds: ClassVar[tuple[Kind, ...]] = (
+        determinants.KINDS + eigenvalues.KINDS + ranks.KINDS + permanents.KINDS
+    )
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

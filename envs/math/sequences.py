@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.math.contest import progressions, recurrences
+from verigym.envs.math.contest import feedback, progressions, recurrences
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
@@ -36,7 +36,9 @@ class Sequences(Worked):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
-    contest_kinds: ClassVar[tuple[Kind, ...]] = recurrences.KINDS + progressions.KINDS
+    contest_kinds: ClassVar[tuple[Kind, ...]] = (
+        recurrences.KINDS + progressions.KINDS + feedback.KINDS
+    )
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

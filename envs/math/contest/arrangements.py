@@ -16,7 +16,7 @@ _LETTERS = "ABCDEFGH"
 
 def necklaces(rng: np.random.Generator, level: int) -> Problem:
     """Coloured rings of beads up to rotation; some colours may not be neighbours (Burnside)."""
-    beads = {7: (6, 8), 8: (9, 12), 9: (12, 16), 10: (16, 22)}[level]
+    beads = {7: (6, 8), 8: (18, 24), 9: (34, 44), 10: (60, 76)}[level]
     n = among(rng, *beads)
     colours = 4
     pairs = list(itertools.combinations_with_replacement(range(colours), 2))
@@ -67,10 +67,10 @@ def _solve_necklaces(paper: Paper, numbers: list[int], text: str) -> int:
 
 def no_equal_neighbours(rng: np.random.Generator, level: int) -> Problem:
     """Arrangements of letters in which equal letters are never neighbours."""
-    kinds, length = {7: (4, 9), 8: (5, 12), 9: (5, 14), 10: (6, 17)}[level]
-    counts = [1]
+    kinds, length = {7: (4, 9), 8: (6, 17), 9: (8, 26), 10: (8, 36)}[level]
+    counts, most = [1], {9: 7, 10: 10}.get(level, 5)
     while not length <= sum(counts) <= length + 2:
-        counts = [among(rng, 1, 5) for _ in range(kinds)]
+        counts = [among(rng, 1, most) for _ in range(kinds)]
     # Letters that stand apart are put in one kind after the other: `gaps` of equal neighbours are left.
     ways = {0: 1}
     placed = 0
@@ -117,7 +117,7 @@ def _solve_no_equal_neighbours(paper: Paper, numbers: list[int], text: str) -> i
 
 def bounded_sums(rng: np.random.Generator, level: int) -> Problem:
     """Solutions of an equation in numbers that each have bounds (generating functions)."""
-    count, size = {7: (4, 12), 8: (5, 16), 9: (6, 20), 10: (7, 30)}[level]
+    count, size = {7: (4, 12), 8: (7, 30), 9: (8, 60)}[level]
     bounds = []
     for _ in range(count):
         low = among(rng, 0, 5)
@@ -165,7 +165,7 @@ def _choose(paper: Paper, n: int, k: int) -> int:
 
 def permutations_of_order(rng: np.random.Generator, level: int) -> Problem:
     """Permutations whose cycles have lengths from a list."""
-    n = {7: 9, 8: 12, 9: 15, 10: 19}[level] + among(rng, 0, 4)
+    n = {7: 9, 8: 20, 9: 32, 10: 52}[level] + among(rng, 0, 4)
     lengths = sorted(int(k) + 1 for k in rng.permutation(9)[: level // 2])
     if math.gcd(*lengths) > 1:
         lengths = sorted({1, *lengths})
@@ -195,7 +195,7 @@ def _solve_permutations_of_order(paper: Paper, numbers: list[int], text: str) ->
 
 def torus(rng: np.random.Generator, level: int) -> Problem:
     """Colourings of a grid whose edges are joined, up to shifts in both directions (Burnside)."""
-    rows, columns = sorted({7: (3, 3), 8: (3, 5), 9: (5, 6), 10: (6, 8)}[level])
+    rows, columns = sorted({7: (3, 3), 8: (4, 6), 9: (7, 9), 10: (11, 13)}[level])
     rows, columns = rows + among(rng, 0, 5), columns + among(rng, 0, 7)
     colours = among(rng, 3, 14)
     total = 0
@@ -234,7 +234,7 @@ def _solve_torus(paper: Paper, numbers: list[int], text: str) -> int:
 KINDS = (
     Kind(necklaces, _solve_necklaces),
     Kind(no_equal_neighbours, _solve_no_equal_neighbours),
-    Kind(bounded_sums, _solve_bounded_sums),
+    Kind(bounded_sums, _solve_bounded_sums, last=9),
     Kind(permutations_of_order, _solve_permutations_of_order),
     Kind(torus, _solve_torus, free=r"\d+(?= rows)|\d+(?= columns)"),
 )

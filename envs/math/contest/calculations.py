@@ -24,7 +24,7 @@ def _number(digits: list[int], base: int = 10) -> int:
 
 def whole_root(rng: np.random.Generator, level: int) -> Problem:
     """The largest number whose square is not above a long number."""
-    n = _number(_long(rng, {7: 19, 8: 29, 9: 42, 10: 90}[level] + among(rng, 0, 2)))
+    n = _number(_long(rng, {7: 19, 8: 110, 9: 210, 10: 400}[level] + among(rng, 0, 2)))
     return Problem(
         f"What is the largest whole number whose square is at most {n}?", [n], math.isqrt(n)
     )
@@ -49,7 +49,7 @@ def _solve_whole_root(paper: Paper, numbers: list[int], text: str) -> int:
 
 def other_base(rng: np.random.Generator, level: int) -> Problem:
     """A product and a sum of numbers in another base."""
-    count = {7: 6, 8: 9, 9: 13, 10: 18}[level]
+    count = {7: 6, 8: 32, 9: 60, 10: 110}[level]
     base = among(rng, 6, 9)
     a, b, c = (_long(rng, some, base) for some in (count, count, 2 * count))
     value = _number(a, base) * _number(b, base) + _number(c, base)
@@ -73,10 +73,15 @@ def _solve_other_base(paper: Paper, numbers: list[int], text: str) -> int:
     return paper.add(paper.multiply(values[0], values[1]), values[2])
 
 
+_MODULI = {8: (10**4, 10**5), 9: (10**5, 10**6), 10: (10**7, 10**8)}
+"""Moduli of `ruled_operation`, by level."""
+
+
 def ruled_operation(rng: np.random.Generator, level: int) -> Problem:
     """A tree of an operation that is neither commutative nor associative."""
-    count = {7: 7, 8: 12, 9: 22, 10: 45}[level] + among(rng, 0, 2)
-    p, q, r, m = among(rng, 2, 9), among(rng, 2, 9), among(rng, 2, 9), among(rng, 500, 999)
+    count = {7: 7, 8: 30, 9: 60, 10: 110}[level] + among(rng, 0, 2)
+    p, q, r = among(rng, 2, 9), among(rng, 2, 9), among(rng, 2, 9)
+    m = among(rng, 500, 999) if level < 8 else among(rng, *_MODULI[level])
     trees = [(str(n), n) for n in rng.integers(2, 100, count).tolist()]
     while len(trees) > 1:
         place = among(rng, 0, len(trees) - 2)
@@ -106,7 +111,7 @@ def _solve_ruled_operation(paper: Paper, numbers: list[int], text: str) -> int:
 
 def difference_of_powers(rng: np.random.Generator, level: int) -> Problem:
     """The exact difference of two high powers of about the same size."""
-    digits = {7: 14, 8: 20, 9: 30, 10: 45}[level]
+    digits = {7: 14, 8: 50, 9: 90, 10: 160}[level]
     a, b = (among(rng, 13, 99) for _ in range(2))
     m, n = (round(digits / math.log10(v)) + among(rng, 0, 1) for v in (a, b))
     return Problem(f"What is {a}^{m} - {b}^{n}?", [a, m, b, n], int(a**m) - int(b**n))

@@ -20,7 +20,7 @@ _LETTERS = "ABCDEFGH"
 
 def race_of_words(rng: np.random.Generator, level: int) -> Problem:
     """Throws until one of some words appears: the expected number, or the chance of the first word."""
-    count, longest, letters = {7: (1, 6, 2), 8: (2, 5, 2), 9: (2, 6, 3), 10: (3, 5, 3)}[level]
+    count, longest, letters = {7: (1, 6, 2), 8: (3, 5, 3), 9: (3, 6, 3), 10: (4, 6, 4)}[level]
     weights = [among(rng, 1, level - 3) for _ in range(letters)]
     weights[0] = 1 if math.gcd(*weights) > 1 else weights[0]
     alphabet = _LETTERS[:letters]
@@ -91,7 +91,7 @@ def _solve_race(paper: Paper, numbers: list[int], text: str) -> Fraction:
 
 def markov_chain(rng: np.random.Generator, level: int) -> Problem:
     """A token that moves at random until it leaves: expected moves, expected visits, chance of an exit."""
-    n = level - 4
+    n = {7: 3, 8: 6}[level]
     below = among(rng, 6, 12)
     places, exits = _LETTERS[:n], ("North", "South")
     rows = []
@@ -158,7 +158,7 @@ def _solve_markov_chain(paper: Paper, numbers: list[int], text: str) -> Fraction
 
 def collector(rng: np.random.Generator, level: int) -> Problem:
     """Expected draws until all kinds of cards, of unequal chances, have been seen."""
-    n = level - 4
+    n = {7: 3, 8: 5, 9: 6}[level]
     weights = sorted(among(rng, 1, 10) for _ in range(n))
     whole = sum(weights)
     value = Fraction(0)
@@ -190,6 +190,6 @@ def _solve_collector(paper: Paper, numbers: list[int], text: str) -> Fraction:
 
 KINDS = (
     Kind(race_of_words, _solve_race, is_whole=False),
-    Kind(markov_chain, _solve_markov_chain, is_whole=False),
-    Kind(collector, _solve_collector, is_whole=False),
+    Kind(markov_chain, _solve_markov_chain, last=8, is_whole=False),
+    Kind(collector, _solve_collector, last=9, is_whole=False),
 )

@@ -49,7 +49,7 @@ def _cross(paper: Paper, a: Numbers, b: Numbers) -> list[int]:
 
 def radical_center(rng: np.random.Generator, level: int) -> Problem:
     """The common power of the radical center of three circles, given by centers or through points."""
-    size, given = {7: (4, 0), 8: (9, 0), 9: (4, 1), 10: (6, 2)}[level]
+    size, given = {7: (4, 0), 8: (9, 2), 9: (20, 3), 10: (99, 3)}[level]
     while True:
         circles, parts, drawn = [], [], list[JSON]()
         for k in range(3):
@@ -119,7 +119,7 @@ def _minor(paper: Paper, rows: list[list[int]], left_out: int) -> int:
 
 def sphere(rng: np.random.Generator, level: int) -> Problem:
     """The squared radius of the sphere through four points."""
-    size = {7: 6, 8: 15, 9: 90, 10: 900}[level]
+    size = {7: 6, 8: 900, 9: 30_000, 10: 10**8}[level]
     while True:
         a, *others = _draw(rng, 4, size, 3)
         edges = [[x - y for x, y in zip(p, a, strict=True)] for p in others]
@@ -147,7 +147,7 @@ def _solve_sphere(paper: Paper, numbers: list[int], text: str) -> Fraction:
 
 def skew_lines(rng: np.random.Generator, level: int) -> Problem:
     """The squared distance of two lines in space, the second the meeting line of two planes."""
-    size = {7: 3, 8: 7, 9: 20, 10: 90}[level]
+    size = {7: 3, 8: 99, 9: 2000, 10: 10**6}[level]
     while True:
         points = _draw(rng, 8, size, 3)
         p, q, *planes = (np.array(point, dtype=object) for point in points)
@@ -202,7 +202,7 @@ def _solve_skew_lines(paper: Paper, numbers: list[int], text: str) -> Fraction:
 
 def lattice_points(rng: np.random.Generator, level: int) -> Problem:
     """Points with whole coordinates inside a polygon."""
-    corners, size = {7: (6, 60), 8: (9, 300), 9: (14, 3000), 10: (20, 90_000)}[level]
+    corners, size = {7: (6, 60), 8: (18, 90_000), 9: (28, 10**6), 10: (44, 10**8)}[level]
     while True:
         points = _draw(rng, corners, size)
         points.sort(key=lambda p: math.atan2(p[1], p[0]))
@@ -239,7 +239,7 @@ def _solve_lattice_points(paper: Paper, numbers: list[int], text: str) -> int:
 
 def mirrors(rng: np.random.Generator, level: int) -> Problem:
     """A point reflected in several lines, one after the other."""
-    count, size = {7: (3, 9), 8: (4, 12), 9: (6, 15), 10: (10, 20)}[level]
+    count, size = {7: (3, 9), 8: (14, 20), 9: (24, 20), 10: (42, 20)}[level]
     (point,) = _draw(rng, 1, size)
     lines = []
     x, y = map(Fraction, point)

@@ -31,22 +31,21 @@ def read_rows(text: str) -> list[Rows]:
 
 def tridiagonal(rng: np.random.Generator, level: int) -> Problem:
     """The determinant of a tridiagonal matrix; from level 9 on its band closes to a ring."""
-    n = {7: 7, 8: 10, 9: 13, 10: 17}[level] + among(rng, 0, 1)
+    n = {7: 7, 8: 22, 9: 38, 10: 66}[level] + among(rng, 0, 1)
     p, q, b, c = among(rng, 1, 9), among(rng, 1, 5), among(rng, 2, 9), among(rng, -9, 9) or 7
-    rows = [[0] * n for _ in range(n)]
-    for i in range(n):
-        rows[i][i] = p + q * (i + 1)
-        if i < n - 1:
-            rows[i][i + 1], rows[i + 1][i] = b, c
-    corner = ""
+    # By transfer matrices (Molinari 2008): their product has the trace of the ring, and the chain in its corner.
+    power = np.identity(2, dtype=object)
+    for i in range(1, n + 1):
+        power = np.array([[p + q * i, -b * c], [1, 0]], dtype=object).dot(power)
+    value, corner = int(power[0, 0]), ""
     if level >= 9:
-        rows[-1][0], rows[0][-1] = b, c
+        value = int(power[0, 0] + power[1, 1]) - (-1) ** n * (b**n + c**n)
         corner = f", a_(1,n) = {c} and a_(n,1) = {b}"
     text = (
         f"Let A be the n by n matrix, n = {n}, with a_(i,i) = {p} + {q}i for i = 1, ..., n, with a_(i,i+1) = {b} and "
         f"a_(i+1,i) = {c} for i = 1, ..., n - 1{corner}; all other entries are 0. What is the determinant of A?"
     )
-    return Problem(text, [n, p, q, b, c], determinant(rows))
+    return Problem(text, [n, p, q, b, c], value)
 
 
 def _solve_tridiagonal(paper: Paper, numbers: list[int], text: str) -> int:
@@ -86,8 +85,8 @@ def _continuant(paper: Paper, diagonal: list[int], cross: int) -> int:
 
 def powers_of_numbers(rng: np.random.Generator, level: int) -> Problem:
     """The determinant of a matrix of powers in which one power is missing (Vandermonde)."""
-    n = {7: 5, 8: 6, 9: 8, 10: 11}[level]
-    values = [int(v) - 9 for v in sorted(rng.permutation(19)[:n])]
+    n, size = {7: (5, 9), 8: (12, 9), 9: (15, 20), 10: (19, 40)}[level]
+    values = [int(v) - size for v in sorted(rng.permutation(2 * size + 1)[:n])]
     rng.shuffle(values)
     missing = among(rng, 1, n - 1)
     exponents = [e for e in range(n + 1) if e != missing]
@@ -121,7 +120,7 @@ def _solve_powers_of_numbers(paper: Paper, numbers: list[int], text: str) -> int
 
 def circulant(rng: np.random.Generator, level: int) -> Problem:
     """The determinant of a matrix whose rows are shifted copies of the first."""
-    n, largest = {7: (4, 20), 8: (5, 9), 9: (6, 9), 10: (8, 15)}[level]
+    n, largest = {7: (4, 20), 8: (7, 9), 9: (9, 9), 10: (11, 12)}[level]
     first = [among(rng, -largest, largest) for _ in range(n)]
     rows = [first[-k:] + first[:-k] if k else first for k in range(n)]
     text = (
@@ -140,7 +139,7 @@ def _solve_circulant(paper: Paper, numbers: list[int], text: str) -> int:
 
 def inverse_entry(rng: np.random.Generator, level: int) -> Problem:
     """An entry of the inverse of a matrix."""
-    n, largest = {7: (4, 6), 8: (5, 7), 9: (6, 7), 10: (7, 7)}[level]
+    n, largest = {7: (4, 6), 8: (7, 7), 9: (9, 7), 10: (11, 9)}[level]
     while True:
         rows = draw_rows(rng, n, largest)
         if determinant(rows):
@@ -162,7 +161,7 @@ def _solve_inverse_entry(paper: Paper, numbers: list[int], text: str) -> Fractio
 
 def matrices_of_rank(rng: np.random.Generator, level: int) -> Problem:
     """The number of matrices of a rank over a finite field."""
-    least = {7: 3, 8: 4, 9: 5, 10: 6}[level]
+    least = {7: 3, 8: 4, 9: 6, 10: 9}[level]
     m, n = least + among(rng, 0, 2), least + among(rng, 0, 3)
     rank = among(rng, least - 1 - (level > 8), least)
     q = PRIMES[among(rng, 0, 12)]

@@ -45,7 +45,7 @@ def characteristic(paper: Paper, rows: Rows) -> list[int]:
 
 def eigenvalue_powers(rng: np.random.Generator, level: int) -> Problem:
     """The sum of equal powers of the eigenvalues."""
-    n, exponent, largest = {7: (3, 5, 5), 8: (3, 8, 9), 9: (4, 9, 9), 10: (5, 12, 9)}[level]
+    n, exponent, largest = {7: (3, 5, 5), 8: (5, 12, 9), 9: (6, 20, 9), 10: (8, 36, 9)}[level]
     rows = draw_rows(rng, n, largest)
     power = rows
     for _ in range(exponent - 1):
@@ -76,7 +76,7 @@ def power_sums(paper: Paper, p: list[int], most: int) -> list[int]:
 
 def singular_parameters(rng: np.random.Generator, level: int) -> Problem:
     """The squares of all parameters for which a pencil of matrices is singular."""
-    n, largest = {7: (3, 3), 8: (3, 9), 9: (4, 5), 10: (5, 4)}[level]
+    n, largest = {7: (3, 3), 8: (5, 4), 9: (6, 5), 10: (7, 5)}[level]
     while True:
         a, b = draw_rows(rng, n, largest), draw_rows(rng, n, largest)
         if determinant(b):
@@ -133,7 +133,7 @@ def interpolate(paper: Paper, values: list[int]) -> list[int]:
 
 def sums_of_eigenvalues(rng: np.random.Generator, level: int) -> Problem:
     """The product of all sums of an eigenvalue of one matrix and one of another."""
-    n, m, largest = {7: (2, 2, 20), 8: (3, 2, 9), 9: (3, 3, 9), 10: (5, 3, 9)}[level]
+    n, m, largest = {7: (2, 2, 20), 8: (5, 3, 9), 9: (6, 4, 9), 10: (8, 4, 9)}[level]
     a, b = draw_rows(rng, n, largest), draw_rows(rng, m, largest)
     big = np.kron(np.array(a, dtype=object), np.identity(m, dtype=object))
     big = big + np.kron(np.identity(n, dtype=object), np.array(b, dtype=object))
@@ -162,11 +162,14 @@ def _solve_sums_of_eigenvalues(paper: Paper, numbers: list[int], text: str) -> i
 
 def power_entry(rng: np.random.Generator, level: int) -> Problem:
     """An entry of a high power of a matrix, modulo a number."""
-    n, low, high = {7: (2, 20, 60), 8: (2, 500, 5000), 9: (3, 200, 900), 10: (4, 5000, 99_999)}[
-        level
-    ]
+    n, low, high = {
+        7: (2, 20, 60),
+        8: (3, 5000, 99_999),
+        9: (4, 10**5, 10**6),
+        10: (6, 10**6, 10**7),
+    }[level]
     rows: Rows = rng.integers(0, 10, (n, n)).tolist()
-    exponent, m = among(rng, low, high), among(rng, 100, 100 * (level - 5))
+    exponent, m = among(rng, low, high), among(rng, 100, 200 if level == 7 else 1000)
     i, j = among(rng, 1, n), among(rng, 1, n)
     column = advance(rows, [int(k == j - 1) for k in range(n)], exponent, m)
     text = (

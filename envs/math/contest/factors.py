@@ -11,7 +11,7 @@ from verigym.envs.math.contest.kind import Kind, Problem, among
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.polynomials import horner, polynomial
 
-SHAPES = {7: (2, 2), 8: (2, 3), 9: (2, 2, 3), 10: (2, 2, 2, 3)}
+SHAPES = {7: (2, 2), 8: (2, 2, 3), 9: (2, 2, 2, 3)}
 """Degrees of the factors, by level."""
 
 
@@ -94,4 +94,4 @@ def _divide(paper: Paper, p: list[int], factor: list[int], at_minus_one: int) ->
     return [] if quotient[-2] or rest else quotient[:-2]
 
 
-KINDS = (Kind(factorisation, _solve_factorisation),)
+KINDS = (Kind(factorisation, _solve_factorisation, last=9),)

@@ -12,7 +12,7 @@ from verigym.envs.math.paper import Paper
 
 def best_way(rng: np.random.Generator, level: int) -> Problem:
     """The largest sum along a way through a grid whose entries follow a formula."""
-    size = {7: 4, 8: 6, 9: 9, 10: 14}[level]
+    size = {7: 4, 8: 10, 9: 16, 10: 29}[level]
     rows, columns = (size + among(rng, 0, 2) for _ in range(2))
     a, b, c = (among(rng, 2, 40) for _ in range(3))
     m = among(rng, 50, 99)

@@ -31,7 +31,7 @@ def coefficients(paper: Paper, text: str) -> list[int]:
 
 def partial_fractions(rng: np.random.Generator, level: int) -> Problem:
     """The integral of a rational function whose residues are whole: a logarithm."""
-    count, largest = {7: (3, 7), 8: (4, 9), 9: (5, 12), 10: (7, 15)}[level]
+    count, largest = {7: (3, 7), 8: (8, 15), 9: (12, 24), 10: (18, 40)}[level]
     start = among(rng, -3, 3)
     end = start + among(rng, 1, 4)
     poles = [n for n in range(-largest, largest + 1) if not start <= n <= end]
@@ -72,7 +72,7 @@ def _solve_partial_fractions(paper: Paper, numbers: list[int], text: str) -> Fra
 
 def by_parts(rng: np.random.Generator, level: int) -> Problem:
     """The integral of a polynomial times an exponential function."""
-    degree, largest = {7: (3, 9), 8: (4, 30), 9: (6, 60), 10: (11, 99)}[level]
+    degree, largest = {7: (3, 9), 8: (16, 99), 9: (26, 99), 10: (42, 99)}[level]
     p = [among(rng, 1, largest), *(among(rng, -largest, largest) for _ in range(degree))]
     k, end = among(rng, 2, level), among(rng, 1, level - 5)
     # The integral of x^n e^(kx) is A e^(k end) + B, by parts.
@@ -111,7 +111,7 @@ def _solve_by_parts(paper: Paper, numbers: list[int], text: str) -> Fraction:
 
 def substitution(rng: np.random.Generator, level: int) -> Problem:
     """The integral of an odd polynomial times a power of a quadratic."""
-    degree, power = {7: (2, 4), 8: (3, 5), 9: (4, 7), 10: (6, 9)}[level]
+    degree, power = {7: (2, 4), 8: (7, 10), 9: (10, 18), 10: (15, 30)}[level]
     p = [among(rng, 1, 9), *(among(rng, -9, 9) for _ in range(degree))]
     c, end = among(rng, 1, level - 4) * (1 if rng.integers(2) else -1), among(rng, 1, 3)
     odd = [v for a in p for v in (a, 0)]
@@ -150,7 +150,7 @@ def _solve_substitution(paper: Paper, numbers: list[int], text: str) -> Fraction
 
 def tetrahedron(rng: np.random.Generator, level: int) -> Problem:
     """The integral of a polynomial in three variables over a tetrahedron at the axes."""
-    count, most = {7: (2, 2), 8: (3, 3), 9: (5, 4), 10: (8, 5)}[level]
+    count, most = {7: (2, 2), 8: (8, 5), 9: (12, 7), 10: (22, 9)}[level]
     sides = [among(rng, 2, 9) for _ in range(3)]
     monomials = set[tuple[int, int, int]]()
     while len(monomials) < count:

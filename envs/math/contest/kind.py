@@ -19,6 +19,7 @@ FIRST = 7
 WHOLE = "Give the answer as one whole number."
 EXACT = "Give the exact answer: a whole number or a reduced fraction."
 _NUMBER = re.compile(r"(?<![\w)^])-\d+|\d+")
+_BITS = 60
 SMALLEST = 50
 """No answer is a smaller number."""
 
@@ -106,5 +107,12 @@ def listed(items: list[str], word: str = "and") -> str:
 
 
 def among(rng: np.random.Generator, low: int, high: int) -> int:
-    """Return a random whole number from `low` to `high`, both included."""
-    return int(rng.integers(low, high + 1))
+    """Return a random whole number from `low` to `high`, both included; they may have any size."""
+    count = high - low + 1
+    if high.bit_length() <= _BITS:
+        return int(rng.integers(low, high + 1))
+    value = 0
+    # With that many bits to spare all remainders come up equally often.
+    for _ in range(count.bit_length() // _BITS + 2):
+        value = value << _BITS | int(rng.integers(1 << _BITS))
+    return low + value % count

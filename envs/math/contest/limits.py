@@ -15,7 +15,7 @@ from verigym.envs.math.polynomials import polynomial
 
 def difference_of_roots(rng: np.random.Generator, level: int) -> Problem:
     """A coefficient of the expansion of a difference of two roots of polynomials for large x."""
-    p, q, k, largest = {7: (2, 2, 2, 9), 8: (3, 2, 3, 9), 9: (3, 2, 4, 12), 10: (4, 3, 5, 12)}[
+    p, q, k, largest = {7: (2, 2, 2, 9), 8: (4, 3, 5, 12), 9: (5, 3, 7, 12), 10: (5, 4, 9, 12)}[
         level
     ]
     first, second = ([1, *(among(rng, -largest, largest) for _ in range(n))] for n in (p, q))

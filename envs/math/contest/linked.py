@@ -4,6 +4,9 @@ A part is drawn as any question is. Then numbers in its text are written in term
 remainder so that they keep their size: 613 becomes `((R2 mod 700) + 148)`. So each part is right by construction,
 whatever its kind. The answer is a checksum of the results of all parts: none of them can be left out, and
 one who gets a part right with probability p gets n parts right with probability p^n.
+
+A long answer enters as a weighted sum of its digits. Of a remainder one could say more: sums and products keep it, so
+that all steps could be done modulo a small number. The digits need the exact answer.
 """
 
 from __future__ import annotations
@@ -22,16 +25,25 @@ from verigym.envs.math.contest.kind import SMALLEST, WHOLE, Kind, among, numbers
 from verigym.envs.math.paper import Paper
 from verigym.question import Ask
 
-PARTS = {7: 1, 8: 2, 9: 4, 10: 8}
+PARTS = {7: 1, 8: 2, 9: 4, 10: 6}
 """Number of parts of a question, by level."""
-_LONGEST = 6000
+_LONGEST = 6500
 _HEAD = (
     "This question has {} parts, and later parts need the results of earlier ones. R1 is the result of part 1, R2 "
     "that of part 2, and so on. For whole numbers a and m > 0, a mod m is the remainder from 0 to m - 1 when a is "
     "divided by m. Fractions are taken in lowest terms with a positive denominator, which is 1 for a whole number."
 )
+_WEIGHED = (
+    " For a whole number n, D(n) is the sum of the products of its digits in base ten, without the sign, with their places, "
+    "counted from the last digit: D(-407) = 7 * 1 + 0 * 2 + 4 * 3 = 19."
+)
 _BE_WHOLE = "the answer."
 _BE_SUM = "the numerator of the answer plus its denominator."
+_BE_WEIGHED = "D(n), where n is the answer."
+_BE_WEIGHED_SUM = "D(p) + D(q), where p is the numerator of the answer and q its denominator."
+_FROM = 8
+_LONG = 10**9
+"""From this size on, digits are weighed, from level `_FROM` on."""
 _PART = re.compile(r"^Part \d+: (.*?) Let R\d+ be ([^\n]*)$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\((?:(\d+) \* )?\((?:\(R(\d+) \+ R(\d+)\)|R(\d+)) mod (\d+)\) ([+-]) (\d+)\)")
 _NUMBER = re.compile(r"(?:^|(?<=[ \[(]))-?\d+(?=[ ,)\]?^xyzn]|\.(?: |$)|$)", re.MULTILINE)
@@ -52,6 +64,7 @@ class Part:
     text: str
     essence: list[JSON]
     result: int
+    what: str
 
 
 def ask(pools: Sequence[tuple[Kind, ...]], rng: np.random.Generator, level: int) -> Ask:
@@ -95,10 +108,25 @@ def _draw_parts(
         if parts:
             text, links = _link(rng, text, places, [part.result for part in parts])
             essence += links
-        value = Fraction(problem.answer)
-        result = int(value) if kind.is_whole else value.numerator + value.denominator
-        parts.append(Part(kind, text, essence, result))
+        what, result = _take(kind, Fraction(problem.answer), level)
+        parts.append(Part(kind, text, essence, result, what))
     return parts
+
+
+def _take(kind: Kind, answer: Fraction, level: int) -> tuple[str, int]:
+    """Return what is taken of an answer as the result of its part, in words, and the result."""
+    above, below = answer.numerator, answer.denominator
+    is_long = level >= _FROM and max(abs(above), below) >= _LONG
+    if kind.is_whole:
+        return (_BE_WEIGHED, weigh(above)) if is_long else (_BE_WHOLE, above)
+    if is_long:
+        return _BE_WEIGHED_SUM, weigh(above) + weigh(below)
+    return _BE_SUM, above + below
+
+
+def weigh(n: int) -> int:
+    """Return the sum of the digits, each times its place from the last one on."""
+    return sum(place * int(digit) for place, digit in enumerate(reversed(str(abs(n))), 1))
 
 
 def find_free(kind: Kind, text: str) -> list[tuple[int, int]]:
@@ -165,10 +193,10 @@ def _express(
 
 
 def _write(parts: list[Part], factors: list[int], modulus: int) -> str:
-    lines = [_HEAD.format(len(parts))]
+    is_weighed = any(part.what in (_BE_WEIGHED, _BE_WEIGHED_SUM) for part in parts)
+    lines = [_HEAD.format(len(parts)) + (_WEIGHED if is_weighed else "")]
     for i, part in enumerate(parts, 1):
-        what = _BE_WHOLE if part.kind.is_whole else _BE_SUM
-        lines.append(f"Part {i}: {part.text} Let R{i} be {what}")
+        lines.append(f"Part {i}: {part.text} Let R{i} be {part.what}")
     total = " + ".join(f"{factor} * R{i}" for i, factor in enumerate(factors, 1))
     return "\n".join([*lines, f"What is the remainder when {total} is divided by {modulus}?"])
 
@@ -187,13 +215,25 @@ def work_out(
         kind = contest.find(kinds, name)
         assert kind is not None, f"no kind {name!r} for part {len(results) + 1}"
         answer = Fraction(kind.solve(paper, numbers(body), body))
-        is_sum = what == _BE_SUM
-        results.append(paper.add(answer.numerator, answer.denominator) if is_sum else int(answer))
+        results.append(_work_result(paper, answer, what))
     *factors, modulus = numbers(re.sub(r"R\d+", "R", text.rpartition("What is ")[2]))
     total = 0
     for factor, result in zip(factors, results, strict=True):
         total = paper.add(total, paper.multiply(factor, result))
     return str(paper.divide(total, modulus)[1])
+
+
+def _work_result(paper: Paper, answer: Fraction, what: str) -> int:
+    above, below = answer.numerator, answer.denominator
+    if what == _BE_SUM:
+        return paper.add(above, below)
+    if what == _BE_WHOLE:
+        return above
+    total = 0
+    for n in (above,) if what == _BE_WEIGHED else (above, below):
+        for place, digit in enumerate(reversed(str(abs(n))), 1):
+            total = paper.add(total, paper.multiply(int(digit), place))
+    return total
 
 
 def _value(paper: Paper, found: re.Match[str], results: list[int]) -> int:

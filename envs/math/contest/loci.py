@@ -18,7 +18,7 @@ Circle = tuple[list[int], list[tuple[int, int]], int]
 
 def common_chord(rng: np.random.Generator, level: int) -> Problem:
     """The common chord of two circles, each given by a sum of weighted squares of distances."""
-    count, size = {7: (2, 9), 8: (3, 20), 9: (4, 99), 10: (4, 999)}[level]
+    count, size = {7: (2, 9), 8: (4, 9999), 9: (4, 10**7), 10: (4, 10**13)}[level]
     while True:
         places = [(among(rng, -size, size), among(rng, -size, size)) for _ in range(2 * count)]
         # Both circles go through one more point.

@@ -17,7 +17,7 @@ _LETTERS = "ABCD"
 
 def barrier_paths(rng: np.random.Generator, level: int) -> Problem:
     """Lattice paths between two slanted lines, past blocked points."""
-    size = {7: 11, 8: 14, 9: 18, 10: 24}[level]
+    size, count = {7: (11, 2), 8: (36, 6), 9: (52, 10), 10: (74, 16)}[level]
     across, up = (size + among(rng, 0, 3) for _ in range(2))
     above = max(0, up - across) + among(rng, 2, size // 3 + 1)
     below = max(0, across - up) + among(rng, 2, size // 3 + 1)
@@ -27,7 +27,7 @@ def barrier_paths(rng: np.random.Generator, level: int) -> Problem:
         for y in range(up + 1)
         if -above <= x - y <= below and (x, y) not in ((0, 0), (across, up))
     ]
-    blocked = sorted(inside[int(i)] for i in rng.permutation(len(inside))[: level - 5])
+    blocked = sorted(inside[int(i)] for i in rng.permutation(len(inside))[:count])
     # First visits to each blocked point, by reflection and exclusion.
     firsts = [((0, 0), 1)]
     for point in (*blocked, (across, up)):
@@ -72,9 +72,9 @@ def forbidden_words(rng: np.random.Generator, level: int) -> Problem:
     """Words over a small alphabet in which some words do not occur."""
     n, letters, count, longest = {
         7: (10, 3, 2, 3),
-        8: (12, 3, 3, 3),
-        9: (14, 3, 3, 4),
-        10: (18, 4, 4, 4),
+        8: (24, 4, 4, 4),
+        9: (40, 4, 5, 4),
+        10: (70, 4, 7, 4),
     }[level]
     n += among(rng, 0, 3)
     alphabet = _LETTERS[:letters]
@@ -84,13 +84,16 @@ def forbidden_words(rng: np.random.Generator, level: int) -> Problem:
         )
         if len(words) == count and not any(a in b for a, b in itertools.permutations(words, 2)):
             break
-    ways = Counter({"": 1})
+    ways, follow = Counter({"": 1}), dict[str, list[str]]()
     for _ in range(n):
         more: Counter[str] = Counter()
         for end, number in ways.items():
-            for letter in alphabet:
-                if not (end + letter).endswith(tuple(words)):
-                    more[(end + letter)[1 - longest :]] += number
+            if end not in follow:
+                longer = [end + letter for letter in alphabet]
+                kept = [word for word in longer if not word.endswith(tuple(words))]
+                follow[end] = [word[1 - longest :] for word in kept]
+            for other in follow[end]:
+                more[other] += number
         ways = more
     text = (
         f"How many sequences of {n} letters, each one of {listed(list(alphabet), 'or')}, contain none of "

@@ -29,6 +29,18 @@ def draw_primes(rng: np.random.Generator, count: int, low: int, high: int) -> li
     return [some[int(i)] for i in rng.permutation(len(some))[:count]]
 
 
+def draw_safe_prime(rng: np.random.Generator, low: int, high: int) -> int:
+    """Return a prime p with a prime (p - 1) / 2, so that logarithms modulo p have no short way by small factors."""
+    while True:
+        half = (
+            draw_primes(rng, 1, low // 2, high // 2)[0]
+            if high < LARGEST
+            else int(rng.integers(low, high)) // 2
+        )
+        if factorize(half) == {half: 1} and factorize(2 * half + 1) == {2 * half + 1: 1}:
+            return 2 * half + 1
+
+
 def factorize(n: int) -> dict[int, int]:
     """Return the prime factors with their exponents; at most one may be above `LARGEST`."""
     found: dict[int, int] = {}

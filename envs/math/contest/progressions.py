@@ -15,7 +15,7 @@ from verigym.envs.math.paper import Paper
 
 def convolved(rng: np.random.Generator, level: int) -> Problem:
     """A term of a sequence whose terms are sums of products of all terms before."""
-    n = {7: 7, 8: 9, 9: 12, 10: 15}[level] + among(rng, 0, 1)
+    n = {7: 7, 8: 12, 9: 17, 10: 24}[level] + among(rng, 0, 1)
     first, factor, more = among(rng, 1, 9), among(rng, 2, 12), among(rng, 2, 5)
     terms = [first]
     while len(terms) <= n:
@@ -44,7 +44,9 @@ def _solve_convolved(paper: Paper, numbers: list[int], text: str) -> int:
 
 def polynomial_and_power(rng: np.random.Generator, level: int) -> Problem:
     """A far term of a polynomial plus a multiple of a power, given by its first terms."""
-    degree, low, high = {7: (3, 12, 20), 8: (4, 20, 30), 9: (6, 30, 40), 10: (10, 60, 99)}[level]
+    degree, low, high = {7: (3, 12, 20), 8: (14, 80, 120), 9: (22, 120, 180), 10: (36, 200, 300)}[
+        level
+    ]
     n = among(rng, low, high)
     basis = [among(rng, -20, 20) for _ in range(degree)] + [among(rng, 1, 9)]
     scale = among(rng, 2, 9) * (1 if rng.integers(2) else -1)
@@ -85,7 +87,7 @@ def _solve_polynomial_and_power(paper: Paper, numbers: list[int], text: str) -> 
 
 def fractional(rng: np.random.Generator, level: int) -> Problem:
     """A term of a recurrence that divides one linear form by another."""
-    n = {7: 6, 8: 8, 9: 12, 10: 17}[level] + among(rng, 0, 2)
+    n = {7: 6, 8: 26, 9: 44, 10: 80}[level] + among(rng, 0, 2)
     while True:
         a, b, c, d = (among(rng, 1, 9) for _ in range(4))
         if a * d != b * c:
@@ -121,7 +123,7 @@ def _solve_fractional(paper: Paper, numbers: list[int], text: str) -> Fraction:
 
 def sum_of_squares(rng: np.random.Generator, level: int) -> Problem:
     """The sum of the squares of the first terms of a recurrence, or of products of neighbours."""
-    n = {7: 8, 8: 11, 9: 15, 10: 20}[level] + among(rng, 0, 2)
+    n = {7: 8, 8: 22, 9: 38}[level] + among(rng, 0, 2)
     factors = [among(rng, 2, 5), among(rng, 2, 5) * (1 if rng.integers(2) else -1)]
     terms = [among(rng, 1, 9), among(rng, 1, 9)]
     firsts = list(terms)
@@ -156,5 +158,5 @@ KINDS = (
     Kind(convolved, _solve_convolved),
     Kind(polynomial_and_power, _solve_polynomial_and_power),
     Kind(fractional, _solve_fractional, is_whole=False),
-    Kind(sum_of_squares, _solve_sum_of_squares),
+    Kind(sum_of_squares, _solve_sum_of_squares, last=9),
 )

@@ -15,7 +15,7 @@ from verigym.envs.math.paper import Paper
 
 def closest_fraction(rng: np.random.Generator, level: int) -> Problem:
     """The fraction with a bounded denominator that is closest to a given one."""
-    digits = {7: 7, 8: 11, 9: 18, 10: 30}[level]
+    digits = {7: 7, 8: 20, 9: 36, 10: 66}[level]
     below = among(rng, 10**digits // 2, 10**digits) if digits < 18 else _long(rng, digits)
     value = Fraction(_long(rng, digits), below)
     bound = among(rng, 10 ** (digits // 2), 4 * 10 ** (digits // 2))
@@ -57,9 +57,9 @@ def telescoping(rng: np.random.Generator, level: int) -> Problem:
     """A sum of reciprocals of products that telescopes after partial fractions."""
     count, most, low, high = {
         7: (2, 4, 12, 30),
-        8: (2, 6, 30, 60),
-        9: (3, 5, 40, 80),
-        10: (4, 6, 60, 99),
+        8: (4, 7, 60, 99),
+        9: (4, 12, 80, 140),
+        10: (5, 20, 150, 300),
     }[level]
     n = among(rng, low, high)
     shifts = sorted(int(k) for k in rng.permutation(most + 1)[:count])
@@ -100,7 +100,7 @@ def _solve_telescoping(paper: Paper, numbers: list[int], text: str) -> Fraction:
 
 def digits_of_a_fraction(rng: np.random.Generator, level: int) -> Problem:
     """The sum of many decimals of a fraction."""
-    low, high = {7: (40, 110), 8: (110, 200), 9: (200, 450), 10: (500, 999)}[level]
+    low, high = {7: (40, 110), 8: (500, 999), 9: (1200, 2000), 10: (4000, 7000)}[level]
     while True:
         p = draw_primes(rng, 1, low, high)[0]
         above = among(rng, 2, p - 1)
@@ -134,7 +134,7 @@ def _solve_digits(paper: Paper, numbers: list[int], text: str) -> int:
 
 def exchange(rng: np.random.Generator, level: int) -> Problem:
     """The share of juice in a vessel after pouring to and fro."""
-    rounds = {7: 2, 8: 4, 9: 6, 10: 10}[level] + among(rng, 0, 1)
+    rounds = {7: 2, 8: 5, 9: 8, 10: 14}[level] + among(rng, 0, 1)
     a, b, c = among(rng, 6, 60), among(rng, 6, 60), among(rng, 2, 5)
     share, other = Fraction(0), Fraction(1)
     for _ in range(rounds):

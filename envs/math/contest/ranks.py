@@ -15,7 +15,7 @@ from verigym.envs.math.polynomials import whole_roots
 
 def ranks_with_a_parameter(rng: np.random.Generator, level: int) -> Problem:
     """The numbers for which a matrix with a parameter has a lower rank, and these ranks."""
-    n = level - 4
+    n = {7: 3, 8: 5, 9: 6, 10: 7}[level]
     values = [among(rng, 1, 9) * (1 if rng.integers(2) else -1) for _ in range(n - 1)]
     # The first value comes twice: beside a 1 it takes one from the rank, else two.
     values = [values[0], *values]

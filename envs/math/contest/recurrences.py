@@ -18,9 +18,9 @@ def far_term(rng: np.random.Generator, level: int) -> Problem:
     """The remainder of a far term of a linear recurrence of order two to four."""
     order, low, high, moduli = {
         7: (2, 40, 99, (70, 99)),
-        8: (2, 300, 2000, (100, 199)),
-        9: (3, 200, 900, (100, 199)),
-        10: (4, 10**5, 10**6, (1000, 9999)),
+        8: (3, 10**4, 10**5, (1000, 9999)),
+        9: (4, 10**5, 10**6, (1000, 9999)),
+        10: (5, 10**8, 10**9, (10**4, 10**5)),
     }[level]
     factors = [among(rng, 2, 6) * (1 if rng.integers(3) else -1) for _ in range(order)]
     firsts = [among(rng, 0, 9) for _ in range(order)]
@@ -94,7 +94,7 @@ def _solve_far_term(paper: Paper, numbers: list[int], text: str) -> int:
 
 def period(rng: np.random.Generator, level: int) -> Problem:
     """The period of a recurrence modulo a product of primes."""
-    count, low, high = {7: (1, 13, 23), 8: (2, 7, 19), 9: (2, 17, 60), 10: (3, 30, 99)}[level]
+    count, low, high = {7: (1, 13, 23), 8: (3, 30, 60), 9: (3, 60, 99)}[level]
     primes = sorted(draw_primes(rng, count, low, high))
     # No prime divides the second factor, so the first terms come back.
     factors = [among(rng, 2, 12), among(rng, 2, 6) * (1 if rng.integers(2) else -1)]
@@ -155,7 +155,7 @@ def _both(paper: Paper, p: int, steps: int) -> dict[int, int]:
 
 def halving(rng: np.random.Generator, level: int) -> Problem:
     """A far term of a sequence whose even and odd terms follow from the terms at half the index."""
-    low = {7: 10**5, 8: 10**7, 9: 10**11, 10: 10**16}[level]
+    low = {7: 10**5, 8: 10**16, 9: 10**26, 10: 10**46}[level]
     n = among(rng, low, 9 * low)
     a, b, c, d = among(rng, 2, 3), among(rng, 1, 9), among(rng, 2, 4), among(rng, 2, 4)
     known: dict[int, int] = {1: 1}
@@ -188,6 +188,6 @@ def _solve_halving(paper: Paper, numbers: list[int], text: str) -> int:
 
 KINDS = (
     Kind(far_term, _solve_far_term),
-    Kind(period, _solve_period),
+    Kind(period, _solve_period, last=9),
     Kind(halving, _solve_halving),
 )

@@ -8,7 +8,13 @@ import math
 import numpy as np
 
 from verigym.envs.math.contest.kind import Kind, Problem, among, listed
-from verigym.envs.math.contest.primes import PRIMES, draw_primes, factorize, legendre
+from verigym.envs.math.contest.primes import (
+    PRIMES,
+    draw_primes,
+    draw_safe_prime,
+    factorize,
+    legendre,
+)
 from verigym.envs.math.contest.primes import order as order_modulo
 from verigym.envs.math.modular import combine, invert, is_square, order, power, times
 from verigym.envs.math.paper import Paper
@@ -16,10 +22,10 @@ from verigym.envs.math.paper import Paper
 
 def congruences(rng: np.random.Generator, level: int) -> Problem:
     """The least number with given remainders of its multiples; moduli and factors share divisors."""
-    count, largest = {7: (4, 60), 8: (5, 99), 9: (6, 400), 10: (8, 999)}[level]
+    count, largest = {7: (4, 60), 8: (8, 999), 9: (14, 999), 10: (24, 1999)}[level]
     moduli = [among(rng, largest // 4, largest) for _ in range(count)]
     factors = [among(rng, 2, m // 2) for m in moduli]
-    x = among(rng, 1, 10**12)
+    x = among(rng, 1, 10 ** (12 if level < 8 else 3 * count))
     whole = math.lcm(*(m // math.gcd(a, m) for a, m in zip(factors, moduli, strict=True)))
     given = [[a, a * x % m, m] for a, m in zip(factors, moduli, strict=True)]
     parts = [f"{a}x leaves the remainder {r} when divided by {m}" for a, r, m in given]
@@ -43,9 +49,9 @@ def multiplicative_order(rng: np.random.Generator, level: int) -> Problem:
     """The least exponent for which two powers agree modulo a product of primes."""
     count, low, high = {
         7: (1, 100, 400),
-        8: (2, 40, 150),
-        9: (2, 1000, 9999),
-        10: (3, 10_000, 99_999),
+        8: (2, 1000, 9999),
+        9: (3, 10_000, 99_999),
+        10: (7, 10_000, 99_999),
     }[level]
     primes = sorted(draw_primes(rng, count, low, high))
     a, b = draw_primes(rng, 2, 2, 37)
@@ -71,8 +77,8 @@ def _solve_order(paper: Paper, numbers: list[int], text: str) -> int:
 
 def discrete_logarithm(rng: np.random.Generator, level: int) -> Problem:
     """The exponent of a power of a primitive root modulo a prime."""
-    low, high = {8: (150, 300), 9: (1000, 4000), 10: (20_000, 99_999)}[level]
-    p = draw_primes(rng, 1, low, high)[0]
+    low, high = {8: (4000, 20_000), 9: (40_000, 90_000), 10: (400_000, 900_000)}[level]
+    p = draw_safe_prime(rng, low, high)
     g = next(g for g in PRIMES if order_modulo(g, p) == p - 1)
     x = among(rng, p // 5, p - 2)
     text = (
@@ -103,7 +109,7 @@ def _solve_logarithm(paper: Paper, numbers: list[int], text: str) -> int:
 def tower(rng: np.random.Generator, level: int) -> Problem:
     """The remainder of a tower of powers; the base shares factors with the modulus."""
     height = max(3, level - 5)
-    low, high = {7: (300, 999), 8: (900, 9999), 9: (9000, 99_999), 10: (10**5, 10**7)}[level]
+    low, high = {7: (300, 999), 8: (10**5, 10**6), 9: (10**7, 10**8), 10: (10**12, 10**14)}[level]
     n = 1
     while not low <= n <= high:
         n = n * PRIMES[int(rng.integers(12))] if n < low else 1
@@ -157,9 +163,9 @@ def _solve_tower(paper: Paper, numbers: list[int], text: str) -> int:
 
 def quadric(rng: np.random.Generator, level: int) -> Problem:
     """Solutions of a quadratic equation in two or three unknowns modulo a product of primes."""
-    count, low, high = {7: (2, 20, 99), 8: (3, 30, 150), 9: (3, 100, 600), 10: (4, 200, 999)}[level]
+    count, low, high = {7: (2, 20, 99), 8: (4, 200, 999)}[level]
     primes = sorted(draw_primes(rng, count, low, high))
-    unknowns = 2 if level < 9 else among(rng, 2, 3)
+    unknowns = 2 if level < 8 else among(rng, 2, 3)
     factors = draw_primes(rng, unknowns, 2, 19)
     rest = among(rng, 20, 9999)
     if rng.integers(2):
@@ -206,11 +212,9 @@ def _solve_quadric(paper: Paper, numbers: list[int], text: str) -> int:
 
 def square_root(rng: np.random.Generator, level: int) -> Problem:
     """The least square root modulo a product of primes of the form 4k + 3."""
-    count, low, high = {8: (2, 60, 200), 9: (3, 60, 250), 10: (4, 1000, 9999)}[level]
-    while True:
-        primes = sorted(draw_primes(rng, count, low, high))
-        if all(p % 4 == 3 for p in primes):
-            break
+    count, low, high = {8: (4, 1000, 9999), 9: (5, 10_000, 99_999), 10: (7, 10_000, 99_999)}[level]
+    some = [p for p in draw_primes(rng, 9 * count, low, high) if p % 4 == 3]
+    primes = sorted(some[:count])
     n = math.prod(primes)
     x = among(rng, 2, n - 1)
     square = x * x % n
@@ -250,6 +254,6 @@ KINDS = (
     Kind(multiplicative_order, _solve_order),
     Kind(discrete_logarithm, _solve_logarithm, first=8),
     Kind(tower, _solve_tower),
-    Kind(quadric, _solve_quadric),
+    Kind(quadric, _solve_quadric, last=8),
     Kind(square_root, _solve_square_root, first=8),
 )

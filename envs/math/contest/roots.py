@@ -16,7 +16,7 @@ from verigym.envs.math.elimination import eliminate
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.polynomials import horner, polynomial
 
-_NAMES = "xyzwvu"
+_NAMES = "xyzwvutsr"
 _COUNTED = "counted as often as its multiplicity"
 
 
@@ -33,7 +33,7 @@ def _companion(p: list[int]) -> list[list[int]]:
 
 def powers_of_roots(rng: np.random.Generator, level: int) -> Problem:
     """The sum of equal powers of all roots."""
-    degree, exponent, largest = {7: (4, 8, 9), 8: (5, 11, 9), 9: (5, 14, 20), 10: (6, 17, 30)}[
+    degree, exponent, largest = {7: (4, 8, 9), 8: (6, 20, 30), 9: (7, 32, 30), 10: (8, 54, 40)}[
         level
     ]
     p = _draw(rng, degree, largest)
@@ -55,13 +55,14 @@ def _solve_powers_of_roots(paper: Paper, numbers: list[int], text: str) -> int:
 
 def product_over_roots(rng: np.random.Generator, level: int) -> Problem:
     """The product of the values of a quadratic polynomial at all roots."""
-    degree, largest = {7: (8, 9), 8: (11, 12), 9: (16, 20), 10: (22, 30)}[level]
+    degree, largest = {7: (8, 9), 8: (36, 30), 9: (60, 30), 10: (110, 30)}[level]
     p = _draw(rng, degree, largest)
     a, b = among(rng, 2, 5) * (1 if rng.integers(2) else -1), among(rng, 7, 12)
-    grid = np.array(_companion(p), dtype=object)
-    value = determinant(
-        (grid.dot(grid) + a * grid + b * np.identity(degree, dtype=object)).tolist()
-    )
+    # The same product with the sides changed: of p over the two roots of the quadratic.
+    grid, small = np.zeros((2, 2), dtype=object), np.array(_companion([1, a, b]), dtype=object)
+    for c in p:
+        grid = grid.dot(small) + c * np.identity(2, dtype=object)
+    value = determinant(grid.tolist())
     text = (
         f"Evaluate {polynomial([1, a, b])} at each of the {degree} complex roots of {polynomial(p)}, each root "
         f"{_COUNTED}. What is the product of these {degree} values?"
@@ -89,7 +90,7 @@ def _solve_product_over_roots(paper: Paper, numbers: list[int], text: str) -> in
 
 def reciprocal_squares(rng: np.random.Generator, level: int) -> Problem:
     """The sum over all roots of the squares of 1 / (root - c)."""
-    degree, largest = {7: (4, 9), 8: (6, 12), 9: (9, 20), 10: (16, 40)}[level]
+    degree, largest = {7: (4, 9), 8: (22, 40), 9: (36, 40), 10: (64, 40)}[level]
     while True:
         p, c = _draw(rng, degree, largest), among(rng, 2, 3) * (1 if rng.integers(2) else -1)
         if np.polyval(np.array(p, dtype=object), c):
@@ -131,9 +132,9 @@ def power_remainder(rng: np.random.Generator, level: int) -> Problem:
     """The remainder of a high power of x after division by a polynomial."""
     degree, low, high, m = {
         7: (2, 60, 150, 100),
-        8: (3, 60, 150, 100),
-        9: (3, 800, 3000, 200),
-        10: (4, 10**5, 10**6, 1000),
+        8: (3, 10**5, 10**6, 1000),
+        9: (4, 10**6, 10**7, 1000),
+        10: (5, 10**8, 10**9, 10_000),
     }[level]
     p = _draw(rng, degree, 4)
     exponent, m = among(rng, low, high), among(rng, m, 2 * m)
@@ -157,7 +158,7 @@ def _solve_power_remainder(paper: Paper, numbers: list[int], text: str) -> int:
 
 def least_value(rng: np.random.Generator, level: int) -> Problem:
     """The least value of a quadratic form on a plane: a sharp constant."""
-    n, largest = {7: (3, 2), 8: (4, 2), 9: (5, 2), 10: (6, 2)}[level]
+    n, largest = {7: (3, 2), 8: (6, 2), 9: (7, 2), 10: (9, 2)}[level]
     base = rng.integers(-largest, largest, (n, n), endpoint=True)
     grid = (base.T @ base + np.diag(rng.integers(1, 5, n))).tolist()
     side = [among(rng, 1, 9) * (1 if rng.integers(3) else -1) for _ in range(n)]

@@ -18,7 +18,7 @@ from verigym.envs.math.polynomials import horner, polynomial, whole_roots
 
 def infinite_sum(rng: np.random.Generator, level: int) -> Problem:
     """The sum of a polynomial times a geometric sequence, from 0 to infinity."""
-    degree, largest = {7: (3, 9), 8: (4, 20), 9: (6, 50), 10: (11, 99)}[level]
+    degree, largest = {7: (3, 9), 8: (12, 99), 9: (20, 99), 10: (32, 99)}[level]
     p = [among(rng, 1, largest), *(among(rng, -largest, largest) for _ in range(degree))]
     below = among(rng, 3, 11)
     x = Fraction(among(rng, 1, below - 1), below)
@@ -51,7 +51,7 @@ def _solve_infinite_sum(paper: Paper, numbers: list[int], text: str) -> Fraction
 
 def taylor_coefficient(rng: np.random.Generator, level: int) -> Problem:
     """A coefficient of the Taylor series of an exponential function over a power."""
-    n = {7: 5, 8: 7, 9: 10, 10: 14}[level] + among(rng, 0, 1)
+    n = {7: 5, 8: 16, 9: 26, 10: 42}[level] + among(rng, 0, 1)
     a, b, c, k = among(rng, 2, 7), among(rng, 1, 5), among(rng, 2, 7), among(rng, 2, level - 3)
     b = b * (1 if rng.integers(2) else -1)
     series = [Fraction(0)] * (n + 1)
@@ -95,8 +95,9 @@ def _solve_taylor_coefficient(paper: Paper, numbers: list[int], text: str) -> Fr
 
 def linear_equation(rng: np.random.Generator, level: int) -> Problem:
     """A linear differential equation with constant coefficients and an exponential on the right."""
-    order = {7: 2, 8: 3, 9: 4, 10: 5}[level]
-    numbers = [int(n) - 5 for n in rng.permutation(11)[: order + 1]]
+    order = {7: 2, 8: 7, 9: 9}[level]
+    spread = 5 if level == 7 else 7
+    numbers = [int(n) - spread for n in rng.permutation(2 * spread + 1)[: order + 1]]
     if not numbers[-1]:
         numbers.reverse()
     *roots, forced = numbers
@@ -155,7 +156,7 @@ def _solve_linear_equation(paper: Paper, numbers: list[int], text: str) -> Fract
 
 def quadratic_equation(rng: np.random.Generator, level: int) -> Problem:
     """A high derivative at 0 of the solution of a quadratic differential equation."""
-    n = {7: 5, 8: 6, 9: 8, 10: 11}[level] + among(rng, 0, 1)
+    n = {7: 5, 8: 12, 9: 17, 10: 25}[level] + among(rng, 0, 1)
     a, b, c, d, start = (
         among(rng, 1, 9),
         among(rng, 1, 9),
@@ -193,6 +194,6 @@ def _solve_quadratic_equation(paper: Paper, numbers: list[int], text: str) -> in
 KINDS = (
     Kind(infinite_sum, _solve_infinite_sum, is_whole=False),
     Kind(taylor_coefficient, _solve_taylor_coefficient, is_whole=False),
-    Kind(linear_equation, _solve_linear_equation, is_whole=False),
+    Kind(linear_equation, _solve_linear_equation, last=9, is_whole=False),
     Kind(quadratic_equation, _solve_quadratic_equation),
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from verigym.canonical import JSON
-from verigym.envs.math.contest.kind import Kind, Problem, among
+from verigym.envs.math.contest.kind import FIRST, Kind, Problem, among
 from verigym.envs.math.modular import combine
 from verigym.envs.math.paper import Paper
 from verigym.levels import HIGHEST
@@ -19,7 +19,8 @@ from verigym.levels import HIGHEST
 @dataclass(frozen=True)
 class NumberStory:
     """A story. `text` has `{x}` for the number that goes in and `{}` for each of the drawn numbers; `value` is what
-    comes out, `work` the same on paper. Numbers from `low` to `high` may go in."""
+    comes out, `work` the same on paper. Numbers from `low` to `high` may go in on level 7,
+    `growth` times as large ones on each further level."""
 
     name: str
     text: str
@@ -28,10 +29,11 @@ class NumberStory:
     work: Callable[..., int]
     low: int
     high: int
+    growth: int = 1
 
     def problem(self, rng: np.random.Generator, level: int) -> Problem:
         """Return the story with drawn numbers."""
-        x = int(self.low * (self.high / self.low) ** rng.random())
+        x = int(self.low * (self.high / self.low) ** rng.random()) * self.growth ** (level - FIRST)
         drawn = self.draw(rng, level)
         text = self.text.replace("{x}", str(x)).format(*drawn)
         return Problem(text, list[JSON]([x, *drawn]), self.value(x, *drawn))
@@ -49,7 +51,7 @@ class NumberStory:
 
 
 def _rounds(rng: np.random.Generator, level: int) -> int:
-    return among(rng, *{7: (3, 6), 8: (6, 10), 9: (12, 18), 10: (20, 30)}[level])
+    return among(rng, *{7: (3, 6), 8: (30, 40), 9: (80, 100), 10: (200, 240)}[level])
 
 
 def _ants(x: int, percent: int, weeks: int) -> int:
@@ -332,6 +334,7 @@ STAGES = (
         lambda paper, x, step, _: _work_circle(paper, x, step),
         60,
         300,
+        2,
     ),
     NumberStory(
         "key",
@@ -352,9 +355,21 @@ STAGES = (
         _work_stairs,
         30,
         60,
+        2,
     ),
 )
-_LAST = {"club": 8, "machines": 8, "melons": 8, "pages": 8}
+_LAST = {
+    "account": 9,
+    "ants": 9,
+    "bells": 8,
+    "circle": 9,
+    "club": 7,
+    "machines": 7,
+    "melons": 7,
+    "pages": 7,
+    "squares": 8,
+    "stadium": 8,
+}
 """Last levels of stories that take few steps."""
 KINDS = tuple(
     Kind(stage.problem, stage.solve, last=_LAST.get(stage.name, HIGHEST), title=stage.name)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from verigym.envs.math.contest import stages
+from verigym.envs.math.contest import simulations, stages
 from verigym.envs.math.contest.kind import Kind, Problem, among, listed
 from verigym.envs.math.paper import Paper
 
@@ -15,7 +15,7 @@ _NAMES = ("Ada", "Bo", "Cleo", "Dan", "Eva", "Finn")
 
 def told_backwards(rng: np.random.Generator, level: int) -> Problem:
     """People who give each other marbles, told with the marbles that they have at the end."""
-    people, rounds = {7: (3, 15), 8: (4, 16), 9: (5, 18), 10: (6, 20)}[level]
+    people, rounds = {7: (3, 15), 8: (5, 24)}[level]
     names = _NAMES[:people]
     start = [among(rng, 100 * level, 400 * level) for _ in names]
     have, lines, moves = list(start), [], list[list[int]]()
@@ -74,6 +74,10 @@ def _solve_told_backwards(paper: Paper, numbers: list[int], text: str) -> int:
     return total
 
 
-PARTS = {7: 4, 8: 6, 9: 10, 10: 14}
+PARTS = {7: 4, 8: 4, 9: 5, 10: 6}
 """Number of parts of a question, by level."""
-KINDS = (Kind(told_backwards, _solve_told_backwards), *stages.KINDS)
+KINDS = (
+    Kind(told_backwards, _solve_told_backwards, last=8),
+    *stages.KINDS,
+    *simulations.KINDS,
+)

@@ -14,7 +14,7 @@ from verigym.envs.math.elimination import eliminate
 from verigym.envs.math.modular import invert, times
 from verigym.envs.math.paper import Paper
 
-_NAMES = "xyzwvuts"
+_NAMES = "xyzwvutsrqp"
 
 
 def _line(row: list[int]) -> str:
@@ -40,8 +40,9 @@ def _read(text: str) -> tuple[list[list[int]], list[int]]:
 
 def modulo_prime(rng: np.random.Generator, level: int) -> Problem:
     """A linear system modulo a prime."""
-    n, low = {7: (4, 20), 8: (4, 60), 9: (6, 60), 10: (7, 60)}[level]
-    p = draw_primes(rng, 1, low, 99)[0]
+    n, low = {7: (4, 20), 8: (7, 60), 9: (9, 200), 10: (10, 2000)}[level]
+    p = draw_primes(rng, 1, low, {9: 999, 10: 9999}.get(level, 99))[0]
+    scale = int(10 ** len(str(p)))
     while True:
         rows = rng.integers(1, p, (n, n)).tolist()
         if determinant(rows) % p:
@@ -49,7 +50,7 @@ def modulo_prime(rng: np.random.Generator, level: int) -> Problem:
     solution = [among(rng, 0, p - 1) for _ in range(n)]
     lines = [f"{_line(row)} = {sum(map(int.__mul__, row, solution)) % p}" for row in rows]
     weights = " + ".join(
-        name if not i else f"{100**i} * {name}" for i, name in enumerate(_NAMES[:n])
+        name if not i else f"{scale**i} * {name}" for i, name in enumerate(_NAMES[:n])
     )
     text = (
         f"Let {', '.join(_NAMES[:n])} be the whole numbers from 0 to {p - 1} for which the two sides of each of "
@@ -57,7 +58,7 @@ def modulo_prime(rng: np.random.Generator, level: int) -> Problem:
         + "\n".join(lines)
         + f"\nWhat is {weights}?"
     )
-    return Problem(text, [rows, solution, p], sum(v * 100**i for i, v in enumerate(solution)))
+    return Problem(text, [rows, solution, p], sum(v * scale**i for i, v in enumerate(solution)))
 
 
 def _solve_modulo_prime(paper: Paper, numbers: list[int], text: str) -> int:
@@ -85,12 +86,12 @@ def _solve_modulo_prime(paper: Paper, numbers: list[int], text: str) -> int:
         for j in range(k + 1, n):
             left = paper.subtract(left, paper.multiply(grid[k][j], found[j]))
         found[k] = paper.divide(left, p)[1]
-    return sum(v * 100**i for i, v in enumerate(found))
+    return sum(int(v * 10 ** (len(str(p)) * i)) for i, v in enumerate(found))
 
 
 def sum_of_unknowns(rng: np.random.Generator, level: int) -> Problem:
     """The sum of the unknowns of a linear system, a fraction."""
-    n, largest = {7: (5, 3), 8: (5, 9), 9: (6, 8), 10: (7, 9)}[level]
+    n, largest = {7: (5, 3), 8: (7, 9), 9: (8, 9), 10: (10, 9)}[level]
     while True:
         rows = rng.integers(-largest, largest, (n, n), endpoint=True).tolist()
         if determinant(rows):
@@ -115,7 +116,7 @@ def _solve_sum_of_unknowns(paper: Paper, numbers: list[int], text: str) -> Fract
 
 def singular_value(rng: np.random.Generator, level: int) -> Problem:
     """The value of a parameter for which a linear system has no single solution."""
-    n, largest = {7: (4, 9), 8: (5, 9), 9: (6, 9), 10: (7, 9)}[level]
+    n, largest = {7: (4, 9), 8: (7, 9), 9: (9, 9), 10: (11, 9)}[level]
     while True:
         rows = rng.integers(-largest, largest, (n, n), endpoint=True).tolist()
         minor = determinant([row[:-1] for row in rows[:-1]])
@@ -147,7 +148,7 @@ def _solve_singular_value(paper: Paper, numbers: list[int], text: str) -> Fracti
 
 def chain(rng: np.random.Generator, level: int) -> Problem:
     """The first unknown of a chain of equations, each of which joins three neighbours."""
-    n = {7: 6, 8: 8, 9: 11, 10: 15}[level] + among(rng, 0, 1)
+    n = {7: 6, 8: 19, 9: 34, 10: 60}[level] + among(rng, 0, 1)
     a, b, step = among(rng, 2, 9), among(rng, 2, 6), among(rng, 1, 5)
     goal = among(rng, 1, 9)
     # From the last equation up, x_i = shift - slope * x_(i-1).
@@ -185,7 +186,7 @@ def _solve_chain(paper: Paper, numbers: list[int], text: str) -> Fraction:
 
 def sums_of_powers(rng: np.random.Generator, level: int) -> Problem:
     """A sum of high powers of numbers that are known by their sums of low powers."""
-    n, exponent, largest = {7: (3, 15, 9), 8: (4, 18, 9), 9: (4, 24, 9), 10: (5, 28, 9)}[level]
+    n, exponent, largest = {7: (3, 15, 9), 8: (5, 38, 9), 9: (6, 60, 9), 10: (7, 100, 9)}[level]
     p = [1, *(among(rng, -largest, largest) for _ in range(n - 1)), among(rng, 1, largest)]
     sums: list[int] = []
     for k in range(1, exponent + 1):

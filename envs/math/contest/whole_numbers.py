@@ -16,12 +16,15 @@ from verigym.envs.math.paper import Paper
 
 def pell(rng: np.random.Generator, level: int) -> Problem:
     """A late solution of Pell's equation, modulo a prime."""
-    largest, low, high = {7: (60, 3, 6), 8: (150, 9, 20), 9: (400, 40, 99), 10: (999, 300, 999)}[
-        level
-    ]
+    largest, low, high, digits = {
+        7: (60, 3, 6, 2),
+        8: (3999, 9, 20, 15),
+        9: (39_999, 40, 99, 60),
+        10: (399_999, 300, 999, 180),
+    }[level]
     while True:
         d = among(rng, largest // 4, largest)
-        if math.isqrt(d) ** 2 != d and (first := _fundamental(d))[0] > 10 ** (level - 5):
+        if math.isqrt(d) ** 2 != d and (first := _fundamental(d))[0] > 10**digits:
             break
     k = among(rng, low, high)
     p = draw_primes(rng, 1, 1000, 5999)[0]
@@ -62,9 +65,9 @@ def _solve_pell(paper: Paper, numbers: list[int], text: str) -> int:
         if q == 1 and steps % 2 == 0:
             break
         a = paper.divide(paper.add(root, m), q)[0]
-        x, u = paper.add(paper.multiply(a, x), u), x
-        y, v = paper.add(paper.multiply(a, y), v), y
-    a, b = paper.divide(x, p)[1], paper.divide(y, p)[1]
+        x, u = paper.divide(paper.add(paper.multiply(a, x), u), p)[1], x
+        y, v = paper.divide(paper.add(paper.multiply(a, y), v), p)[1], y
+    a, b = x, y
     x, y = 1, 0
     for bit in f"{k:b}":
         if y or x > 1:
@@ -81,11 +84,11 @@ def _solve_pell(paper: Paper, numbers: list[int], text: str) -> int:
 
 def divisor_sum(rng: np.random.Generator, level: int) -> Problem:
     """A sum over 1 to n, or over the divisors of n, of a function of divisors."""
-    digits, some = {7: (5, 6), 8: (7, 10), 9: (11, 13), 10: (16, 16)}[level]
+    digits, some = {7: (5, 6), 8: (16, 16)}[level]
     n = 1
     while not 10**digits <= n <= 10 ** (digits + 2):
         n = n * PRIMES[int(rng.integers(some))] if n < 10**digits else 1
-    what = int(rng.integers(2 if level < 9 else 4))
+    what = int(rng.integers(2 if level < 8 else 4))
     text = (
         f"Let n = {n}. What is the sum of the greatest common divisors of k and n, for all whole numbers k from 1 to n?",
         f"For each positive divisor d of {n}, multiply d by the number of positive divisors of d. What is the "
@@ -140,11 +143,12 @@ def _solve_divisor_sum(paper: Paper, numbers: list[int], text: str) -> int:
 
 def coprime_count(rng: np.random.Generator, level: int) -> Problem:
     """Numbers of a range that leave a remainder and are divisible by no prime of a list."""
-    count = level - 5
-    primes = sorted(draw_primes(rng, count, 2, 11 + 6 * (level - 6)))
-    low = among(rng, 10 ** (level - 3), 2 * 10 ** (level - 3))
-    high = low + among(rng, 10 ** (level - 3), 3 * 10 ** (level - 3))
-    moduli = [m for m in range(3, 30) if all(m % p for p in primes)]
+    count = {7: 2, 8: 4, 9: 6, 10: 7}[level]
+    primes = sorted(draw_primes(rng, count, 2, {7: 17, 8: 29}.get(level, 50)))
+    size = 10 ** {7: 4, 8: 7, 9: 10, 10: 12}[level]
+    low = among(rng, size, 2 * size)
+    high = low + among(rng, size, 3 * size)
+    moduli = [m for m in range(3, 30 if level < 8 else 99) if all(m % p for p in primes)]
     modulus = moduli[int(rng.integers(len(moduli)))]
     rest = among(rng, 1, modulus - 1)
     value = 0
@@ -180,7 +184,7 @@ def _solve_coprime_count(paper: Paper, numbers: list[int], text: str) -> int:
 
 def three_coins(rng: np.random.Generator, level: int) -> Problem:
     """Solutions of a linear equation in three numbers that are not negative."""
-    size, most = {7: (8, 16), 8: (14, 24), 9: (24, 36), 10: (40, 70)}[level]
+    size, most = {7: (8, 16), 8: (40, 70), 9: (60, 200), 10: (99, 600)}[level]
     while True:
         a, b = sorted(among(rng, size // 2, size) for _ in range(2))
         c = among(rng, 2 * size, 3 * size)
@@ -213,7 +217,7 @@ def _solve_three_coins(paper: Paper, numbers: list[int], text: str) -> int:
 
 KINDS = (
     Kind(pell, _solve_pell),
-    Kind(divisor_sum, _solve_divisor_sum),
+    Kind(divisor_sum, _solve_divisor_sum, last=8),
     Kind(coprime_count, _solve_coprime_count),
     Kind(three_coins, _solve_three_coins),
 )

@@ -97,7 +97,7 @@ def test_every_kind_of_clue_is_met_and_said_as_it_is_meant():
 
 def test_a_puzzle_with_long_clues_has_one_solution(monkeypatch):
     monkeypatch.setitem(zebra.SIZES, 7, (4, 4, 0.1))
-    monkeypatch.setitem(zebra.LONG, 7, (10, 5))
+    monkeypatch.setitem(zebra.LONG, 7, (10, 5, 5))
     env, kinds = verigym.make(NAME), set()
     for seed in range(12):
         reference = env.sample_task(seed, 7).reference

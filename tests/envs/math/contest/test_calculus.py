@@ -62,7 +62,7 @@ def test_substitution(level):
         assert sympy.integrate(sympy.expand(read(body)), (x, 0, int(end))) == sympy.Rational(answer)
 
 
-@pytest.mark.parametrize("level", [7, 9])
+@pytest.mark.parametrize("level", [7, 8])
 def test_tetrahedron(level):
     for prompt, answer in asks("tetrahedron", level):
         body = re.search(r"integral of (.*) over", prompt)[1]
@@ -82,21 +82,27 @@ def test_infinite_sum(level):
         assert near(sum(f(k) * ratio**k for k in range(1500)), answer)
 
 
-@pytest.mark.parametrize("level", [7, 9])
+@pytest.mark.parametrize("level", [7, 10])
 def test_taylor_coefficient(level):
     for prompt, answer in asks("taylor_coefficient", level):
         order, body = re.search(r"coefficient of x\^(\d+) .* of (exp.*)\?", prompt).groups()
         inner, base, power = re.fullmatch(r"exp\((.*)\) / \((.*)\)\^(\d+)", body).groups()
-        n, total = int(order), sympy.Integer(0)
+        n = int(order)
+        p, q = (
+            np.array(sympy.Poly(read(e), x).all_coeffs()[::-1], dtype=object) for e in (inner, base)
+        )
+        term, total = np.array([Fraction(1)] + [Fraction(0)] * n), np.zeros(n + 1, dtype=object)
         for k in range(n + 1):
-            part = sympy.expand(read(inner) ** k / sympy.factorial(k))
-            for j in range(n + 1):
-                rest = sympy.binomial(-int(power), j) * (read(base) - 1) ** j
-                total += sympy.Poly(sympy.expand(part * rest), x).coeff_monomial(x**n)
-        assert total == sympy.Rational(answer)
+            total += term
+            term = np.convolve(term, [int(c) for c in p])[: n + 1] / Fraction(k + 1)
+        for _ in range(int(power)):
+            # Divide by 1 - cx: each coefficient takes c times the one before it.
+            for place in range(1, n + 1):
+                total[place] -= int(q[1]) * total[place - 1]
+        assert total[n] == answer
 
 
-@pytest.mark.parametrize("level", [7, 8, 10])
+@pytest.mark.parametrize("level", [7, 8, 9])
 def test_linear_equation(level):
     for prompt, answer in asks("linear_equation", level):
         left, size, rate = re.search(

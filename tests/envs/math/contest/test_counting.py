@@ -36,7 +36,7 @@ def test_necklaces():
         assert rings == answer
 
 
-@pytest.mark.parametrize("level", [7, 10])
+@pytest.mark.parametrize("level", [7, 8])
 def test_no_equal_neighbours(level):
     for prompt, _, answer in asks("no_equal_neighbours", level):
         counts = Counter(re.search("letters of ([A-H]+)", prompt)[1])
@@ -129,7 +129,7 @@ def test_race_of_words(level):
         }
         words = re.findall(r"'(\w+)'", prompt.partition(" has appeared")[0])
         ends, time, won = {"": 1.0}, 0.0, 0.0
-        for _ in range(100_000):
+        for _ in range(6000):
             more = Counter()
             time += sum(ends.values())
             for end, share in ends.items():
@@ -146,7 +146,7 @@ def test_race_of_words(level):
             assert (time if "expected" in prompt else won) == pytest.approx(float(answer), rel=1e-6)
 
 
-@pytest.mark.parametrize("level", [7, 10])
+@pytest.mark.parametrize("level", [7, 8])
 def test_markov_chain(level):
     for prompt, _, answer in asks("markov_chain", level, 8):
         rows = {}

@@ -23,7 +23,7 @@ def read(text):
     return sympy.sympify(re.sub(r"(?<=\d)(?=x)", "*", text.replace("^", "**")))
 
 
-@pytest.mark.parametrize("level", [7, 8, 9, 10])
+@pytest.mark.parametrize("level", [7, 8, 9])
 def test_factorisation(level):
     for text, answer in asks(factors.KINDS[0], level, 4):
         product = read(re.search(r"numbers, (.*) is a product", text)[1])
@@ -37,7 +37,7 @@ def test_factorisation(level):
         assert answer == total + weight * sum(p.eval(weight) for p in polynomials)
 
 
-@pytest.mark.parametrize("level", [7, 8, 9, 10])
+@pytest.mark.parametrize("level", [7, 8])
 def test_difference_of_roots(level):
     for text, answer in asks(limits.KINDS[0], level, 2):
         (first, p), (second, q) = re.findall(r"\(([^()]+)\)\^\(1/(\d)\)", text)
@@ -56,7 +56,7 @@ def test_difference_of_roots(level):
         assert Fraction(str(value)) == answer, text
 
 
-@pytest.mark.parametrize("level", [7, 8, 10])
+@pytest.mark.parametrize("level", [7, 8])
 def test_common_chord(level):
     for text, answer in asks(loci.KINDS[0], level, 2):
         places = {
@@ -83,7 +83,7 @@ def test_ranks_with_a_parameter(level):
         assert answer == sum(n * n * (a + n * b).rank() for n in roots)
 
 
-@pytest.mark.parametrize("level", [7, 8])
+@pytest.mark.parametrize("level", [7])
 def test_best_way(level):
     for text, answer in asks(grids.KINDS[0], level, 4):
         rows, columns = map(int, re.match(r"A grid has (\d+) rows and (\d+) col", text).groups())

@@ -105,10 +105,20 @@ def results_of(ask, wrong=0):
     for (number, text, what), name in zip(PART.findall(ask.prompt), ask.tags, strict=True):
         text = fill_in(text, results)
         answer = Fraction(KIND[name].solve(Paper(), contest.numbers(text), text))
-        is_sum = what != "the answer."
-        result = answer.numerator + (answer.denominator if is_sum else 0)
-        results.append(result + (int(number) == wrong))
+        results.append(taken(answer, what) + (int(number) == wrong))
     return results
+
+
+def taken(answer, what):
+    """Return the result of a part as the words after `Let R1 be` say."""
+    if what.startswith("D("):
+        pair = (answer.numerator, answer.denominator) if "D(q)" in what else (answer.numerator,)
+        return sum(
+            int(digit) * (len(text) - i)
+            for text in map(str, map(abs, pair))
+            for i, digit in enumerate(text)
+        )
+    return answer.numerator + (answer.denominator if "denominator" in what else 0)
 
 
 def checksum(ask, results):
@@ -134,6 +144,26 @@ def test_parts_that_want_a_program_are_linked_too():
         assert task.prompt.count("Let R") == len(task.tags) - 1
 
 
+def test_digits_are_weighed_as_the_example_says():
+    assert linked.weigh(-407) == 19 == taken(Fraction(-407), "D(n)")
+    assert taken(Fraction(-407, 12), "D(p) + D(q)") == 19 + linked.weigh(12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_long_answers_enter_by_their_digits(level):
+    weighed = 0
+    for ask in asks(CONTEST_KINDS, level):
+        results = []
+        for (_, text, what), name in zip(PART.findall(ask.prompt), ask.tags, strict=True):
+            text = fill_in(text, results)
+            answer = Fraction(KIND[name].solve(Paper(), contest.numbers(text), text))
+            is_long = max(abs(answer.numerator), answer.denominator) >= 10**9
+            assert what.startswith("D(") == is_long
+            weighed += is_long
+            results.append(taken(answer, what))
+    assert weighed >= linked.PARTS[level]
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_wrong_part_makes_the_answer_wrong(level):
     right = 0
@@ -154,7 +184,7 @@ def test_a_wrong_result_changes_the_parts_that_need_it():
 
 @pytest.mark.parametrize("kind", FREE, ids=lambda kind: kind.name)
 def test_most_questions_of_a_kind_can_be_linked(kind):
-    for level in range(max(8, kind.first), 11):
+    for level in range(max(8, kind.first), kind.last + 1):
         texts = [
             contest.draw_problem(kind, np.random.default_rng([seed, level]), level).text
             for seed in range(8)
@@ -177,4 +207,4 @@ def test_later_parts_need_earlier_ones():
 def test_prompts_are_bounded(level):
     for family in FAMILIES:
         for ask in asks(family.contest_kinds, level, 3):
-            assert len(ask.prompt) < 6200
+            assert len(ask.prompt) < 6700

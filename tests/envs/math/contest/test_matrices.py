@@ -11,6 +11,7 @@ import sympy
 
 from verigym.envs.math.contest import determinants, eigenvalues
 from verigym.envs.math.contest import kind as contest
+from verigym.envs.math.contest.exact import determinant
 from verigym.envs.math.paper import Paper
 
 KINDS = {kind.name: kind for kind in determinants.KINDS + eigenvalues.KINDS}
@@ -31,14 +32,14 @@ def test_tridiagonal(level):
         b, c = map(
             int, re.search(r"a_\(i,i\+1\) = (-?\d+) and a_\(i\+1,i\) = (-?\d+)", prompt).groups()
         )
-        m = sympy.zeros(n, n)
+        m = np.zeros((n, n), dtype=object)
         for i in range(n):
             m[i, i] = p + q * (i + 1)
         for i in range(n - 1):
             m[i, i + 1], m[i + 1, i] = b, c
         if found := re.search(r"a_\(1,n\) = (-?\d+) and a_\(n,1\) = (-?\d+)", prompt):
             m[0, n - 1], m[n - 1, 0] = map(int, found.groups())
-        assert m.det() == answer
+        assert determinant(m.tolist()) == answer
 
 
 @pytest.mark.parametrize("level", [7, 9])
@@ -116,7 +117,7 @@ def test_sums_of_eigenvalues(level):
         assert product.real == pytest.approx(float(answer), rel=1e-6)
 
 
-@pytest.mark.parametrize("level", [7, 9])
+@pytest.mark.parametrize("level", [7, 8])
 def test_power_entry(level):
     for prompt, (rows,), answer in asks("power_entry", level):
         exponent, i, j, m = contest.numbers(prompt.rpartition("\n")[0])[-4:]

@@ -19,24 +19,26 @@ def asks(name, level, count=4):
         yield ask.prompt, contest.numbers(ask.prompt), Fraction(ask.answer)
 
 
-def recurrence(prompt):
+def recurrence(prompt, modulus=0):
     """Yield the terms of the linear recurrence in a question, from a_1."""
     terms = [int(v) for v in re.findall(r"a_\d+ = (-?\d+)", prompt)]
     body = re.search(r"a_k = (.*?) for all", prompt)[1].replace("- ", "-").replace("+ ", "")
     parts = re.findall(r"(-?\d+) \* a_\(k-(\d)\)", body)
     yield from terms
     while True:
-        terms.append(sum(int(f) * terms[-int(back)] for f, back in parts))
-        terms = terms[-4:]
+        term = sum(int(f) * terms[-int(back)] for f, back in parts)
+        terms.append(term % modulus if modulus else term)
+        terms = terms[-9:]
         yield terms[-1]
 
 
-@pytest.mark.parametrize("level", [7, 9])
+@pytest.mark.parametrize("level", [7, 8])
 def test_far_term(level):
     for prompt, n, answer in asks("far_term", level):
         *_, index, modulus = n
         assert (
-            next(v for k, v in enumerate(recurrence(prompt), 1) if k == index) % modulus == answer
+            next(v for k, v in enumerate(recurrence(prompt, modulus), 1) if k == index) % modulus
+            == answer
         )
 
 
@@ -105,7 +107,7 @@ def test_fractional(level):
         assert x == answer
 
 
-@pytest.mark.parametrize("level", [7, 10])
+@pytest.mark.parametrize("level", [7, 9])
 def test_sum_of_squares(level):
     for prompt, _, answer in asks("sum_of_squares", level, 6):
         first, second = map(int, re.search(r"\.\.\. \+ a_(\d+) \* a_(\d+)\?", prompt).groups())

@@ -20,11 +20,11 @@ def tell(text, x):
     n = [int(part) for part in re.findall(r"\d+", text.replace("{x}", ""))]
     if "ants" in text:
         for _ in range(n[1]):
-            x += int(x * n[0] / 100 + 1e-9)
+            x += (x * n[0] - x * n[0] % 100) // 100
         return x
     if "account" in text:
         for _ in range(n[2]):
-            x = x + int(x * n[0] / 100 + 1e-9) - n[1]
+            x += (x * n[0] - x * n[0] % 100) // 100 - n[1]
         return x
     if "bell" in text:
         both = (t for t in itertools.count() if t % n[1] == n[0] and t % n[3] == n[2])
@@ -79,7 +79,7 @@ def test_stage(stage):
         assert stage.order(contest.numbers(text.replace("{x}", str(x)))) == [x, *drawn]
 
 
-@pytest.mark.parametrize("level", [7, 10])
+@pytest.mark.parametrize("level", [7, 8])
 def test_marbles(level):
     for seed in range(6):
         ask = contest.ask((KINDS["told_backwards"],), np.random.default_rng(seed), level)
