@@ -138,8 +138,8 @@ $(PEERS)/ray/.installed: Makefile constraints.txt | setup
 	"$(BIN)/python" -m pip install --quiet --upgrade --target $(PEERS)/ray --constraint constraints.txt "$$(grep ^ray== constraints.txt)"
 	touch $@
 
-test-ray: setup ray  ## Environments in Ray actors, on a cluster of two nodes on this machine
-	PYTHONPATH=$(PEERS)/ray OMP_NUM_THREADS=1 RAY_agent_register_timeout_ms=150000 "$(BIN)/pytest" -W default tests/agents/test_ray.py tests/trainers/test_train_ray.py --timeout 600
+test-ray: setup ray  ## Environments, verifiers and engines in Ray actors, on a cluster of two nodes on this machine
+	PYTHONPATH=$(PEERS)/ray OMP_NUM_THREADS=1 RAY_agent_register_timeout_ms=150000 "$(BIN)/pytest" -W default tests/agents/test_ray.py tests/agents/engines/test_ray_sampler.py tests/agents/engines/test_conformance.py tests/trainers/test_train_ray.py --timeout 600 $(PICK)
 
 peers-verifiers: $(PEERS)/verifiers/.installed  ## Prime's verifiers, for benchmarks/rollouts_vs_verifiers.py
 

@@ -75,6 +75,8 @@ def _check(config: Config) -> None:
         f"engine.transfer {engine.transfer}; use gloo, disk or delta": (
             engine.transfer not in ("gloo", "disk", "delta")
         ),
+        "engine.replicas; each process sends its own rows to one engine": engine.replicas
+        is not None,
         "policy.lora; train all weights": config.policy.lora is not None,
         f"algorithm.name {algorithm.name}, which has a critic; choose one without": bool(
             algorithm.estimator.heads

@@ -116,3 +116,12 @@ class TakesShards(TorchSampler):
 def torch_copy(folder: Path) -> TorchSampler:
     """A sampler with weights of its own."""
     return TorchSampler(load_policy(folder))
+
+
+def on_ray(folder: Path, **options: object):
+    """A sampler of two engines of torch in actors of Ray."""
+    from verigym.agents.engines.ray_sampler import RaySampler
+    from verigym.agents.engines.ray_sampler_host import StartTorch
+
+    make = StartTorch(folder=folder, dtype="float32", device="cpu", max_batch=64)
+    return RaySampler(options.pop("make", make), slots=1, **{"timeout_s": 120.0, **options})

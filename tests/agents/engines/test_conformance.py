@@ -1,6 +1,6 @@
 """Every engine samples from the learner's distribution, says so truly, and takes its weights whole.
 
-The samplers of vLLM run where vLLM is installed (`make test-vllm`).
+The samplers of vLLM run where vLLM is installed (`make test-vllm`), those on Ray where Ray is (`make test-ray`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from tests.agents.engines.engine_kinds import (
     delivery_of,
     learner_of,
     load_policy,
+    on_ray,
     params_of,
     teach,
     torch_copy,
 )
-from verigym.agents.engines.sampler import Span, UpdateRefused
+from tests.agents.ray_nodes import needs_ray
+from verigym.agents.engines.sampler import Span, UpdateRefused, is_watchable
 from verigym.agents.engines.torch import TorchSampler
 from verigym.trainers.delivery import DeliveryError, distance, probe_rows
 
@@ -41,6 +43,7 @@ KINDS = [
         )
         for kind in ("vllm-gloo", "vllm-gloo-untied", "vllm-disk", "vllm-delta", "vllm-server")
     ],
+    pytest.param("ray-torch", marks=[pytest.mark.slow, needs_ray]),
 ]
 
 
@@ -60,6 +63,7 @@ class Pair:
             made = {
                 "torch-shared": lambda: TorchSampler(self.policy),
                 "torch-copy": lambda: torch_copy(folder),
+                "ray-torch": lambda: on_ray(folder),
                 "torch-delta": lambda: TakesShards(load_policy(folder), folder / "deltas"),
             }
             self.sampler = made[kind]()
@@ -108,6 +112,8 @@ def test_sampled_log_probabilities_are_the_learners(pair, temperature):
 
 
 def test_what_is_watched_is_what_is_sampled(pair):
+    if not is_watchable(pair.sampler):
+        pytest.skip("it gives whole samples")
     params = params_of(pair.policy)
     shown = [[] for _ in PROMPTS]
 
