@@ -29,6 +29,7 @@ from verigym.agents.ray_actors import RayActor, RayActors
 
 _TRIES = 4
 """Actors that may be lost under one request before it fails."""
+_CLOSE_S = 10.0
 
 
 class RaySampler:
@@ -154,8 +155,10 @@ class RaySampler:
 
     def close(self) -> None:
         """End the engines and their actors, and the cluster if it was started here."""
-        asked = {actor: actor.handle.close.remote() for actor in self.actors.up(0.0)}
-        self._gather(asked)
+        asked = [actor.handle.close.remote() for actor in self.actors.up(0.0)]
+        if asked:
+            # Those that do not end in time end with their actors.
+            self.actors.ray.wait(asked, num_returns=len(asked), timeout=_CLOSE_S)
         self.actors.close()
 
     def _any_up(self) -> RayActor:

@@ -1,6 +1,7 @@
 """Every engine samples from the learner's distribution, says so truly, and takes its weights whole.
 
-The samplers of vLLM run where vLLM is installed (`make test-vllm`), those on Ray where Ray is (`make test-ray`).
+The samplers of vLLM run where vLLM is installed (`make test-vllm`), those on Ray where Ray is (`make test-ray`,
+`make test-ray-vllm`).
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ import pytest
 import torch
 
 from tests.agents.engines.engine_kinds import (
-    HAS_VLLM,
     TakesShards,
     build_folder,
     delivery_of,
     learner_of,
     load_policy,
+    needs_vllm,
     on_ray,
     params_of,
     teach,
     torch_copy,
+    vllm_on_ray,
 )
 from tests.agents.ray_nodes import needs_ray
 from verigym.agents.engines.sampler import Span, UpdateRefused, is_watchable
@@ -34,16 +36,12 @@ KINDS = [
     *[
         pytest.param(
             kind,
-            marks=[
-                pytest.mark.slow,
-                pytest.mark.skipif(
-                    not HAS_VLLM, reason="vLLM has a venv of its own: make test-vllm"
-                ),
-            ],
+            marks=[pytest.mark.slow, needs_vllm],
         )
         for kind in ("vllm-gloo", "vllm-gloo-untied", "vllm-disk", "vllm-delta", "vllm-server")
     ],
     pytest.param("ray-torch", marks=[pytest.mark.slow, needs_ray]),
+    pytest.param("ray-vllm", marks=[pytest.mark.slow, needs_ray, needs_vllm]),
 ]
 
 
@@ -64,6 +62,7 @@ class Pair:
                 "torch-shared": lambda: TorchSampler(self.policy),
                 "torch-copy": lambda: torch_copy(folder),
                 "ray-torch": lambda: on_ray(folder),
+                "ray-vllm": lambda: vllm_on_ray(folder),
                 "torch-delta": lambda: TakesShards(load_policy(folder), folder / "deltas"),
             }
             self.sampler = made[kind]()
