@@ -71,7 +71,8 @@ class RaySampler:
             address=address,
         )
         try:
-            found = self._ask(self._any_up(), "facts")
+            first = self._any_up()
+            found = self._get(first, first.handle.facts.remote())
         except BaseException:
             self.actors.close()
             raise
@@ -88,7 +89,8 @@ class RaySampler:
         while True:
             actor, tries = self._take(), tries + 1
             try:
-                found: list[Sample] = self._ask(actor, "sample", prompts, params, keys)
+                asked = actor.handle.ask.remote("sample", prompts, params, keys)
+                found: list[Sample] = self._get(actor, asked)
                 return found
             except EngineDead:
                 if tries == _TRIES:
@@ -114,7 +116,7 @@ class RaySampler:
     ) -> dict[str, list[list[float]]]:
         """Return the same as `logprobs`, by each actor that holds the newest weights, under its name."""
         asked = {
-            actor: actor.handle.logprobs.remote(prompts, answers, params)
+            actor: actor.handle.ask.remote("logprobs", prompts, answers, params)
             for actor in self._holders()
         }
         names = {actor: f"{self.name} {where}" for actor, where in self._holding.items()}
@@ -194,9 +196,6 @@ class RaySampler:
             except EngineDead as error:
                 why = str(error)
         return found, why
-
-    def _ask(self, actor: RayActor, method: str, *arguments: Any) -> Any:
-        return self._get(actor, getattr(actor.handle, method).remote(*arguments))
 
     def _get(self, actor: RayActor, ref: Any) -> Any:
         """Return an actor's answer. Raises its error, or EngineDead once it was given up."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from torch import Tensor
 
-from verigym.agents.engines.sampler import Sample, Sampler, SamplingParams, Weights
+from verigym.agents.engines.sampler import Sampler, Weights
 from verigym.agents.engines.shards import OneHolder
 
 
@@ -31,23 +31,9 @@ class SamplerHost:
         """Return the engine's name, its context and its precision."""
         return self._sampler.name, self._sampler.max_context, self._sampler.precision_nats
 
-    def sample(
-        self,
-        prompts: Sequence[Sequence[int]],
-        params: SamplingParams,
-        keys: Sequence[Sequence[int]],
-    ) -> list[Sample]:
-        """Continue each prompt."""
-        return self._sampler.sample(prompts, params, keys)
-
-    def logprobs(
-        self,
-        prompts: Sequence[Sequence[int]],
-        answers: Sequence[Sequence[int]],
-        params: SamplingParams,
-    ) -> list[list[float]]:
-        """Return the log-probability of each token of each answer."""
-        return self._sampler.logprobs(prompts, answers, params)
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """Return what a method of the engine returns: `sample` or `logprobs`."""
+        return getattr(self._sampler, method)(*arguments)
 
     def update(self, version: int, tensors: Mapping[str, Tensor]) -> str:
         """Take weights; return where this is, for messages."""

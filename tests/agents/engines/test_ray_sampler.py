@@ -93,7 +93,7 @@ def test_a_host_gives_what_its_engine_gives(folder):
     assert "in process" in host.update(1, weights.tensors)
     params = params_of(own.policy)
     keys = [(1, i) for i in range(12)]
-    found = host.sample(PROMPTS, params, keys)
+    found = host.ask("sample", PROMPTS, params, keys)
     assert found == own.sample(PROMPTS, params, keys)
     assert {span.version for one in found for span in one.versions} == {1}
     assert host.facts() == (own.name, own.max_context, own.precision_nats)

@@ -163,3 +163,26 @@ def test_an_engine_ends_with_the_process_that_started_it(folder):
         owner.kill()
     _, left = psutil.wait_procs(started, timeout=120)
     assert not left
+
+
+@pytest.mark.parametrize("transfer", ["gloo", "delta"])
+def test_each_of_two_workers_takes_its_part_of_the_weights(tmp_path, transfer):
+    """Tensor parallelism: the probe is right only if both have theirs."""
+    from tests.agents.engines.vllm_engines import start_process
+
+    build_folder(tmp_path, tied=True, width=192)
+    policy = load_policy(tmp_path)
+    learner, version, proofs = learner_of(policy), [0], []
+    sampler = start_process(tmp_path, transfer=transfer, tensor_parallel_size=2)
+    try:
+        assert sampler.link.world_size() == 2
+        delivery = delivery_of(learner, sampler, policy, version, proofs)
+        delivery.ensure()
+        teach(learner)
+        version[0] += 1
+        delivery.ensure()
+    finally:
+        sampler.close()
+    assert [proof.version for proof in proofs] == [0, 1]
+    assert proofs[1].gap_nats <= 1e-5
+    assert proofs[1].gap_nats < proofs[1].change_nats / 10
