@@ -59,7 +59,7 @@ class RaySampler:
         self._start_timeout_s = start_timeout_s
         self._updating = threading.Lock()
         self._holding: dict[RayActor, str] = {}
-        """Where the actors are that hold the weights of `version`."""
+        """Places of the actors that hold the weights of `version`."""
         self._was_given = False
         self.actors = RayActors(
             SamplerHost,

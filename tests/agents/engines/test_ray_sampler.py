@@ -59,7 +59,7 @@ class Trained:
         return one
 
     def wanted(self):
-        """What an engine in this process samples under the same weights."""
+        """Samples of an engine in this process under the same weights."""
         own = torch_copy(self.folder)
         own.update(self.learner.weights(self.version[0]))
         params = params_of(self.policy, end_ids=frozenset())
@@ -103,7 +103,7 @@ def test_a_host_gives_what_its_engine_gives(folder):
 @needs_ray
 @pytest.mark.slow
 def test_a_node_that_is_removed_costs_no_sample(cluster, folder):
-    """What it was sampling is sampled by the other; a node in its place takes part from the next update on."""
+    """The other samples what it was sampling; a node in its place takes part from the next update on."""
     made = Trained(folder)
     try:
         assert made.sampler.actors.wait_for_all(240) == 2
