@@ -18,7 +18,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: peers-harbor test-harbor demo docs test test-slow test-vllm test-tinker test-tinker-protobuf check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%) test-exports peers-verifiers peers-typescript peers-tinker peers-tinker-protobuf tested wheels test-extras ray test-ray vllm setup types
+.PHONY: peers-harbor test-harbor demo docs test test-slow test-vllm test-tinker test-tinker-protobuf check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%) test-exports peers-verifiers peers-typescript peers-tinker peers-tinker-protobuf tested wheels test-extras ray test-ray test-ray-vllm vllm setup types
 
 setup: $(VENV)/.installed types
 
@@ -138,8 +138,11 @@ $(PEERS)/ray/.installed: Makefile constraints.txt | setup
 	"$(BIN)/python" -m pip install --quiet --upgrade --target $(PEERS)/ray --constraint constraints.txt "$$(grep ^ray== constraints.txt)"
 	touch $@
 
-test-ray: setup ray  ## Environments in Ray actors, on a cluster of two nodes on this machine
-	PYTHONPATH=$(PEERS)/ray OMP_NUM_THREADS=1 RAY_agent_register_timeout_ms=150000 "$(BIN)/pytest" -W default tests/agents/test_ray.py tests/trainers/test_train_ray.py --timeout 600
+test-ray: setup ray  ## Environments, verifiers and engines in Ray actors, on a cluster of two nodes on this machine
+	PYTHONPATH=$(PEERS)/ray OMP_NUM_THREADS=1 RAY_agent_register_timeout_ms=150000 "$(BIN)/pytest" -W default tests/agents/test_ray.py tests/agents/engines/test_ray_sampler.py tests/agents/engines/test_conformance.py tests/trainers/test_train_ray.py --timeout 600 $(PICK)
+
+test-ray-vllm: ray vllm types  ## vLLM in Ray actors
+	PYTHONPATH=$(PEERS)/ray OMP_NUM_THREADS=1 RAY_agent_register_timeout_ms=150000 $(VLLM)/bin/pytest -W default tests/agents/engines/test_conformance.py tests/trainers/test_train_ray.py -k "ray-vllm or (in_actors and vllm)" --timeout 900 $(PICK)
 
 peers-verifiers: $(PEERS)/verifiers/.installed  ## Prime's verifiers, for benchmarks/rollouts_vs_verifiers.py
 

@@ -1,13 +1,15 @@
 """`RayActors`: a number of Ray actors on a cluster, each lost one replaced.
 
-Environments (ray_envs.py) and verifiers (ray_judges.py) live in such actors. Needs the extra `ray`; tried with Ray 2.60.
+Environments (ray_envs.py), verifiers (ray_judges.py) and engines (engines/ray_sampler.py) live in such actors. Needs the extra `ray`; tried with Ray 2.60.
 Objects travel pickled: connect only to a cluster of your own.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from verigym.errors import MissingError, RequestError
@@ -26,14 +28,25 @@ class RayActor:
 
 
 class RayActors:
-    """`actors` actors of class `host`, which make up to `slots` calls at once each and reserve `cpus` each.
+    """`actors` actors of class `host`, made with `arguments`, which make up to `slots` calls at once each and reserve
+    `cpus` and `gpus` each.
 
     `address` is that of a running cluster (`auto` for the one of this machine); None starts one in this process's
-    name that listens on loopback only and ends with `close`. If Ray is connected already, that is used.
+    name that listens on loopback only, has `cluster_cpus` (by default what these actors reserve), and ends with
+    `close`. If Ray is connected already, that is used.
     """
 
     def __init__(
-        self, host: type[Any], *, actors: int, slots: int, cpus: float, address: str | None
+        self,
+        host: type[Any],
+        *,
+        actors: int,
+        slots: int,
+        cpus: float,
+        address: str | None,
+        gpus: float = 0.0,
+        arguments: Sequence[Any] = (),
+        cluster_cpus: float | None = None,
     ) -> None:
         for name, value in (("actors", actors), ("slots", slots)):
             if not value > 0:
@@ -49,17 +62,31 @@ class RayActors:
         self.ray = ray
         self.lock = threading.RLock()
         """Held to change the actors, and whatever callers count of them."""
-        self._host = host
+        self.last_error = ""
+        """Why the last actor that failed did not come up."""
+        self._host, self._arguments = host, tuple(arguments)
         self._slots = slots
-        self._options = {"num_cpus": cpus, "max_concurrency": slots + 2, "max_restarts": 0}
+        self._options: dict[str, Any] = {
+            "num_cpus": cpus,
+            "max_concurrency": slots + 2,
+            "max_restarts": 0,
+        }
+        if gpus:
+            self._options["num_gpus"] = gpus
         self._owns_ray = not ray.is_initialized()
         if self._owns_ray:
-            _connect(ray, address, max(1, round(actors * cpus)))
+            _connect(ray, address, max(1, math.ceil(cluster_cpus or actors * cpus)))
         self._actors = [self._new() for _ in range(actors)]
 
     def _new(self) -> RayActor:
         made = self.ray.remote(self._host).options(scheduling_strategy="SPREAD", **self._options)
-        return RayActor(made.remote())
+        return RayActor(made.remote(*self._arguments))
+
+    def up(self, wait_s: float) -> list[RayActor]:
+        """Return the actors that are up; wait if none is."""
+        self._look(wait_s)
+        with self.lock:
+            return [actor for actor in self._actors if actor.is_up]
 
     @property
     def has_room(self) -> bool:
@@ -70,9 +97,8 @@ class RayActors:
 
     def take(self, wait_s: float = START_S) -> RayActor | None:
         """Return the actor of the least load, and add one to it; wait if none is up. None if none comes up."""
-        self._look(wait_s)
+        up = self.up(wait_s)
         with self.lock:
-            up = [actor for actor in self._actors if actor.is_up]
             if not up:
                 return None
             actor = min(up, key=lambda one: one.load)
@@ -94,7 +120,8 @@ class RayActors:
             try:
                 self.ray.get(ref)
                 waiting[ref].is_up = True
-            except self.ray.exceptions.RayError:
+            except self.ray.exceptions.RayError as error:
+                self.last_error = str(error)
                 self.lose(waiting[ref])
 
     def wait_for_all(self, timeout_s: float = START_S) -> int:

@@ -68,7 +68,6 @@ def build(layers: int, width: int, vocabulary: int) -> Any:
 def run_rank(way: str, kind: str, sizes: dict[str, int], folder: Path) -> None:
     """Train and deliver in one of the processes; rank 0 writes all figures."""
     import torch
-    import torch.distributed as dist
 
     from verigym.trainers.ranks import Ranks
     from verigym.trainers.sharded import ShardedEngine
@@ -90,8 +89,9 @@ def run_rank(way: str, kind: str, sizes: dict[str, int], folder: Path) -> None:
 
     if os.environ["RANK"] != "0":
         ranks = Ranks()
-        Measured.of(ranks, **ranks.share(None)).follow()
-        dist.destroy_process_group()
+        engine = Measured.of(ranks, **ranks.share(None))
+        engine.follow()
+        engine.leave()
         return
     lead(Measured, way, kind, sizes, folder)
 

@@ -181,6 +181,14 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
+    def _replicas_take_all_weights(self) -> Self:
+        if self.engine.replicas is not None and self.policy.lora is not None:
+            raise ValueError(
+                "engine.replicas get whole models, not adapters; leave out [policy.lora], or [engine.replicas]"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _one_ratio_per_turn(self) -> Self:
         chosen = self.algorithm
         grows = self.policy.encoding == "transcript" or self.harness is not None

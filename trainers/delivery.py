@@ -14,7 +14,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from verigym.agents.engines.sampler import EngineDead, Sampler, SamplingParams
+from verigym.agents.engines.sampler import (
+    EngineDead,
+    Sampler,
+    SamplingParams,
+    is_replicated,
+)
 from verigym.agents.sampling import generator
 from verigym.errors import VerigymError
 from verigym.trainers.batch import Row
@@ -142,23 +147,26 @@ class Delivery:
             if on
         ]
         split = [row.mask.index(1) for row in self.probe]
-        found = self.sampler.logprobs(
+        found = _logprobs_of_each(
+            self.sampler,
             [row.ids[:at] for row, at in zip(self.probe, split, strict=True)],
             [row.ids[at:] for row, at in zip(self.probe, split, strict=True)],
             self.params,
         )
-        got = [p for line in found for p in line]
         last = next(reversed(self.known.values())) if self.known else None
         self.known.pop(version, None)
         self.known[version] = wanted
         while len(self.known) > _KNOWN_VERSIONS:
             del self.known[next(iter(self.known))]
-        gap = distance(got, wanted)
-        if not gap <= self.sampler.precision_nats:
-            raise DeliveryError(self._explain(version, got, gap))
-        return gap, None if last is None else distance(last, wanted)
+        gaps = []
+        for name, lines in found.items():
+            got = [p for line in lines for p in line]
+            gaps.append(distance(got, wanted))
+            if not gaps[-1] <= self.sampler.precision_nats:
+                raise DeliveryError(self._explain(name, version, got, gaps[-1]))
+        return max(gaps), None if last is None else distance(last, wanted)
 
-    def _explain(self, version: int, got: Sequence[float], gap: float) -> str:
+    def _explain(self, name: str, version: int, got: Sequence[float], gap: float) -> str:
         limit = self.sampler.precision_nats
         held = [name for name, values in self.known.items() if distance(got, values) <= limit]
         holds = (
@@ -167,10 +175,22 @@ class Delivery:
             else "those of no version that it was sent, so the update arrived in part"
         )
         return (
-            f"engine {self.sampler.name} was sent version {version} and says that it holds version "
+            f"engine {name} was sent version {version} and says that it holds version "
             f"{self.sampler.version}, but its log-probabilities are {holds}: on the probe they differ from "
             f"the learner's by up to {gap:.2g} nats, and {limit:.2g} is its precision"
         )
+
+
+def _logprobs_of_each(
+    sampler: Sampler,
+    prompts: Sequence[Sequence[int]],
+    answers: Sequence[Sequence[int]],
+    params: SamplingParams,
+) -> dict[str, list[list[float]]]:
+    """Return `logprobs` of each engine that `sampler` consists of, by name."""
+    if is_replicated(sampler):
+        return sampler.logprobs_of_each(prompts, answers, params)
+    return {sampler.name: sampler.logprobs(prompts, answers, params)}
 
 
 def probe_rows(n_tokens: int, seed: int) -> list[Row]:

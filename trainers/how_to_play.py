@@ -32,7 +32,7 @@ def make_settings(config: Config) -> Settings:
     limits, play = config.limits, config.play
     return Settings(
         # An engine forms its own batches, so sets in lockstep would wait for nothing.
-        batching=play.batching if config.engine.name == "torch" else "ready",
+        batching="ready" if config.engine.samples_apart else play.batching,
         n_cohorts=play.cohorts,
         max_live=play.max_live,
         env_workers=play.env_workers,
@@ -55,11 +55,15 @@ def make_envs(config: Config) -> EnvPool:
     from verigym.agents.ray_judges import RayVerifierPool
 
     pool = RayEnvPool if workers.runs == "environments" else RayVerifierPool
+    engines = config.engine.replicas
     return pool(
         actors=workers.actors,
         slots=workers.slots,
         cpus=workers.cpus,
         address=workers.address,
+        # A cluster that is started here has room for the engines, too.
+        cluster_cpus=workers.actors * workers.cpus
+        + (0 if engines is None else engines.actors * engines.cpus),
         # Later than the loop's own deadline, which says what was too slow.
         timeout_s=config.limits.step_timeout_s + 5.0,
     )

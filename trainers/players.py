@@ -35,6 +35,9 @@ class Players:
         self.judge: Policy = policy
         self._learning = threading.RLock()
         self.copy: SamplerCopy | None = None
+        if config.engine.replicas is not None:
+            self._on_sampler(config, _start_replicas(config, folder), policy, learner)
+            return
         if config.engine.name == "vllm":
             self._on_sampler(config, _start_vllm(config, folder), policy, learner)
             return
@@ -77,6 +80,13 @@ class Players:
             on_proof=keep,
             learning=self._learning,
         )
+        concurrency, max_batch = config.engine.max_sequences, 1
+        if (replicas := config.engine.replicas) is not None:
+            concurrency *= replicas.actors
+            if config.engine.name == "torch":
+                # It computes what a call brings, so a step's episodes are dealt out in as many calls as there are engines.
+                live = min(config.train.groups * config.train.group_size, config.play.max_live)
+                concurrency, max_batch = replicas.actors, -(-live // replicas.actors)
         self.trained, self.judge = (
             EnginePolicy(
                 sampler,
@@ -84,7 +94,8 @@ class Players:
                 SamplingParams(
                     max_tokens=params.max_tokens, temperature=temperature, end_ids=params.end_ids
                 ),
-                concurrency=config.engine.max_sequences,
+                concurrency=concurrency,
+                max_batch=max_batch,
                 ready=self.delivery.ensure,
                 think=config.policy.think,
             )
@@ -130,6 +141,46 @@ class Players:
         """Stop the engine."""
         if self.delivery is not None:
             self.delivery.sampler.close()
+
+
+def _start_replicas(config: Config, folder: Path) -> Sampler:
+    """Return a sampler of several engines on Ray."""
+    from verigym.agents.engines.ray_sampler import RaySampler
+    from verigym.agents.engines.ray_sampler_host import StartTorch, StartVllm
+
+    engine, chosen, train = config.engine, config.policy, config.train
+    replicas = engine.replicas
+    assert replicas is not None
+    make = (
+        StartTorch(
+            folder=folder,
+            dtype=chosen.dtype,
+            device=chosen.device,
+            max_batch=train.groups * train.group_size,
+        )
+        if engine.name == "torch"
+        else StartVllm(
+            folder=folder,
+            dtype=chosen.dtype,
+            transfer=engine.transfer,
+            max_sequences=engine.max_sequences,
+            cache_gib=engine.cache_gib,
+            deadline_s=engine.timeout_s,
+            start_deadline_s=engine.start_timeout_s,
+            options=engine.options,
+        )
+    )
+    return RaySampler(
+        make,
+        actors=replicas.actors,
+        slots=1 if engine.name == "torch" else engine.max_sequences,
+        cpus=replicas.cpus,
+        gpus=replicas.gpus,
+        address=replicas.address,
+        # Later than the engine's own deadline, which says what was too slow.
+        timeout_s=engine.timeout_s + 5.0,
+        start_timeout_s=engine.start_timeout_s,
+    )
 
 
 def _start_vllm(config: Config, folder: Path) -> Sampler:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from datetime import timedelta
@@ -33,10 +34,27 @@ class Ranks:
         dist.init_process_group("cpu:gloo,cuda:nccl" if has_gpus else "gloo")
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
         self.talk = dist.new_group(backend="gloo", timeout=_PATIENCE)
+        self._meshes: list[DeviceMesh] = []
 
     def mesh(self, device: str) -> DeviceMesh:
         """Return the processes as one line on `device`."""
-        return init_device_mesh(device, (self.world,))
+        self._meshes.append(init_device_mesh(device, (self.world,)))
+        return self._meshes[-1]
+
+    def leave(self) -> None:
+        """Leave the group, and wait for the end of its threads. Whatever was computed in it must be let go of before.
+
+        A group's threads end with the last reference to it, not with `destroy_process_group`. One that lets go of a
+        tensor while the interpreter ends needs the interpreter's lock, and C++ answers by an abort: "terminate called
+        without an active exception".
+        """
+        dist.destroy_process_group()
+        self.talk = None
+        for mesh in self._meshes:
+            # Caches of DTensor keep the mesh to the end, and it keeps its group.
+            getattr(mesh, "_pg_registry", {}).clear()
+        # Parts of FSDP refer to each other.
+        gc.collect()
 
     def share(self, message: Any) -> Any:
         """Return rank 0's message, on all ranks."""

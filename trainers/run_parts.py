@@ -107,8 +107,9 @@ class Run:
         """Close environments, engine and files."""
         if self.programs is not None:
             self.programs.close()
-        self.envs.close()
+        # Before the environments, with which a cluster of Ray may end.
         self.players.close()
+        self.envs.close()
         self.engine.close()
         if self.opened is not None:
             self.opened.close()

@@ -224,10 +224,23 @@ class WorkersSection(Section):
         return self
 
 
+class ReplicasSection(Section):
+    """Several engines that sample, each with the whole model in an actor of Ray (extra `ray`; docs/scaling.md)."""
+
+    actors: int = Field(default=2, ge=1)
+    """Number of engines."""
+    address: str | None = None
+    """Address of a Ray cluster, `auto` for that of this machine; None to start one on loopback."""
+    cpus: float = Field(default=1.0, gt=0)
+    """Processors that Ray reserves for each engine."""
+    gpus: float = Field(default=0.0, ge=0)
+    """GPUs that Ray reserves for each engine; with torch, `policy.device` says where it computes."""
+
+
 _SERVED = ("name", "url", "max_sequences", "timeout_s", "start_timeout_s")
 _ENGINE_FIELDS = {
-    "torch": ("name",),
-    "vllm": (*_SERVED, "transfer", "cache_gib", "sleep_level", "options"),
+    "torch": ("name", "replicas"),
+    "vllm": (*_SERVED, "transfer", "cache_gib", "sleep_level", "options", "replicas"),
     "tinker": (*_SERVED, "base_model", "reduction"),
 }
 """Settings that each engine has a use for."""
@@ -261,6 +274,8 @@ class EngineSection(Section):
     """Deadline of its start."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Further engine arguments of vLLM, such as `tensor_parallel_size`."""
+    replicas: ReplicasSection | None = None
+    """Several such engines on Ray, which take requests in turn; None for one without Ray."""
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
@@ -271,6 +286,8 @@ class EngineSection(Section):
             if getattr(self, name) != fields[name].get_default(call_default_factory=True)
         ]
         used = _ENGINE_FIELDS[self.name]
+        if self.replicas is not None:
+            used = (*used, "timeout_s", "start_timeout_s")
         if others := [name for name in changed if name not in used]:
             users = " or ".join(
                 name for name, fields in _ENGINE_FIELDS.items() if others[0] in fields
@@ -280,4 +297,14 @@ class EngineSection(Section):
             raise ValueError(
                 "engine.options are for an engine that is started here, not for a server"
             )
+        if self.replicas is not None and (self.url is not None or self.sleep_level):
+            raise ValueError(
+                "engine.replicas are started in actors of Ray and keep their memory; leave out "
+                f"engine.{'url' if self.url is not None else 'sleep_level'}"
+            )
         return self
+
+    @property
+    def samples_apart(self) -> bool:
+        """True if samples come from other weights than the learner's own, which are sent to it."""
+        return self.name != "torch" or self.replicas is not None

@@ -62,8 +62,9 @@ def join(config: Config) -> bool:
     for name in (signal.SIGINT, signal.SIGTERM):
         # From here on rank 0 decides when the run stops; its death breaks the connection.
         signal.signal(name, signal.SIG_IGN)
-    ShardedEngine.of(ranks, **options).follow()
-    dist.destroy_process_group()
+    engine = ShardedEngine.of(ranks, **options)
+    engine.follow()
+    engine.leave()
     return True
 
 
@@ -74,6 +75,8 @@ def _check(config: Config) -> None:
         f"engine.transfer {engine.transfer}; use gloo, disk or delta": (
             engine.transfer not in ("gloo", "disk", "delta")
         ),
+        "engine.replicas; each process sends its own rows to one engine": engine.replicas
+        is not None,
         "policy.lora; train all weights": config.policy.lora is not None,
         f"algorithm.name {algorithm.name}, which has a critic; choose one without": bool(
             algorithm.estimator.heads
@@ -144,7 +147,13 @@ class ShardedEngine(Engine):
     def close(self) -> None:
         if not self._failed:
             self.ranks.share(None)
-            dist.destroy_process_group()
+            self.leave()
+
+    def leave(self) -> None:
+        """Let go of the shards, and leave the group of processes. The engine is of no use afterwards."""
+        self.model = self.reference = self._sender = None
+        del self.optimizer
+        self.ranks.leave()
 
     @override
     def start_reinforcement(self) -> None:

@@ -15,13 +15,11 @@ from verigym.errors import PolicyError
 
 
 class EnginePolicy(ChatTokens):
-    """Plays by `sampler`. Each request is a call of its own, `concurrency` at once: the engine forms the
-    batches.
+    """Plays by `sampler`. A call has up to `max_batch` requests, and `concurrency` calls run at once. An engine that
+    forms batches itself is asked for one sample a call.
 
     `ready` is called before each request, for an owner that restarts or updates the engine.
     """
-
-    max_batch = 1
 
     def __init__(
         self,
@@ -30,6 +28,7 @@ class EnginePolicy(ChatTokens):
         params: SamplingParams,
         *,
         concurrency: int,
+        max_batch: int = 1,
         ready: Callable[[], None] = lambda: None,
         think: Think = "auto",
         chat_template_kwargs: Mapping[str, Any] | None = None,
@@ -45,6 +44,7 @@ class EnginePolicy(ChatTokens):
         self.sampler = sampler
         self.params = params
         self.concurrency = concurrency
+        self.max_batch = max_batch
         self.ready = ready
         self.prompts: StepRows | Transcript | None = None
         """Prompts that the model was trained on; None if its folder does not say."""

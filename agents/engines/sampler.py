@@ -139,3 +139,20 @@ class Watchable(Sampler, Protocol):
 def is_watchable(sampler: Sampler) -> TypeGuard[Watchable]:
     """Return True if `sampler` is `Watchable`."""
     return hasattr(sampler, "sample_watched")
+
+
+class Replicated(Sampler, Protocol):
+    """A sampler of several engines, each of which holds the weights."""
+
+    def logprobs_of_each(
+        self,
+        prompts: Sequence[Sequence[int]],
+        answers: Sequence[Sequence[int]],
+        params: SamplingParams,
+    ) -> dict[str, list[list[float]]]:
+        """Return the same as `logprobs`, by each engine that may be asked for samples, under its name."""
+
+
+def is_replicated(sampler: Sampler) -> TypeGuard[Replicated]:
+    """Return True if `sampler` is `Replicated`."""
+    return hasattr(sampler, "logprobs_of_each")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 import torch
@@ -31,6 +32,8 @@ class TorchSampler:
         self.policy = policy
         self.name = policy.name
         self.max_context = policy.max_context
+        # Held to compute and to change weights, so that each sample is of one version.
+        self._lock = threading.Lock()
 
     @property
     def version(self) -> int:
@@ -61,6 +64,16 @@ class TorchSampler:
         return self._sample(prompts, params, keys, watch)
 
     def _sample(
+        self,
+        prompts: Sequence[Sequence[int]],
+        params: SamplingParams,
+        keys: Sequence[Sequence[int]],
+        watch: Watch | None,
+    ) -> list[Sample]:
+        with self._lock:
+            return self._sample_alone(prompts, params, keys, watch)
+
+    def _sample_alone(
         self,
         prompts: Sequence[Sequence[int]],
         params: SamplingParams,
@@ -107,7 +120,9 @@ class TorchSampler:
         out = []
         for prompt, answer in zip(prompts, answers, strict=True):
             ids_1T = torch.tensor([[*prompt, *answer]], device=device)
-            logits_TV = self.policy.model(input_ids=ids_1T).logits[0, len(prompt) - 1 : -1].float()
+            with self._lock:
+                logits_1TV = self.policy.model(input_ids=ids_1T).logits
+            logits_TV = logits_1TV[0, len(prompt) - 1 : -1].float()
             logp_TV = (logits_TV / (params.temperature or 1.0)).log_softmax(-1)
             out.append(logp_TV.gather(-1, ids_1T[0, len(prompt) :, None])[:, 0].tolist())
         return out
@@ -121,10 +136,11 @@ class TorchSampler:
         shapes = {name: tuple(tensor.shape) for name, tensor in own.items()}
         if found := misfit(weights.tensors, shapes):
             raise UpdateRefused(f"{self.name} cannot take version {weights.version}: {found}")
-        for name, tensor in weights.tensors.items():
-            if own[name].data_ptr() != tensor.data_ptr():
-                own[name].copy_(tensor)
-        self.version = weights.version
+        with self._lock:
+            for name, tensor in weights.tensors.items():
+                if own[name].data_ptr() != tensor.data_ptr():
+                    own[name].copy_(tensor)
+            self.version = weights.version
 
     def revive(self) -> bool:
         """Lose nothing: the model is in this process."""

@@ -20,6 +20,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from verigym.agents.engines.owner import owning
 from verigym.agents.engines.sampler import EngineDead, EngineFault, Watch
 from verigym.agents.engines.vllm_link import EngineAnswer, EngineCall
 from verigym.errors import MissingError
@@ -116,7 +117,7 @@ class ProcessLink:
         self._others = {process.pid for process in multiprocessing.active_children()}
         self._thread.start()
         try:
-            with _without_torchrun():
+            with _without_torchrun(), owning():
                 self._llm = self._run(self._make(), "start", self.start_deadline_s)
         except EngineDead:
             threading.Thread(

@@ -1,7 +1,8 @@
 """Weight transfer inside vLLM's worker process: over gloo, or from a folder, whole or as deltas. It puts each tensor
 together from the rows of the learner's processes, and holds one whole tensor at a time.
 
-vLLM imports this module because `Extension` is its `worker_extension_cls`; that registers the three. All load a
+vLLM imports this module because `Extension` is its `worker_extension_cls`; that registers the three, and ends the
+worker with the process that started the engine. All load a
 whole checkpoint between `initialize_layerwise_reload` and `finalize_layerwise_reload`: plain
 `model.load_weights` on a live CPU engine fails half-way, as packed weights are emptied after loading.
 
@@ -29,6 +30,7 @@ from vllm.model_executor.model_loader.reload import (
 )
 
 from verigym.agents.engines import gloo
+from verigym.agents.engines.owner import end_with_owner
 from verigym.agents.engines.shard_files import ShardReader
 
 
@@ -165,3 +167,4 @@ class DeltaTransfer(FolderTransfer):
 WeightTransferEngineFactory.register_engine("gloo", GlooTransfer)
 WeightTransferEngineFactory.register_engine("delta", DeltaTransfer)
 WeightTransferEngineFactory.register_engine("disk", FolderTransfer)
+end_with_owner()

@@ -5,13 +5,13 @@ Ray lies outside the ordinary environment: `make test-ray`.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import threading
 import time
 
 import pytest
 
+from tests.agents.ray_nodes import HAS_RAY, cluster, needs_ray, replace_second
 from verigym.agents.envpool import EnvLost
 from verigym.agents.loop import Ledger, Settings, plan_groups, play
 from verigym.agents.policies.oracle import OraclePolicy
@@ -21,9 +21,7 @@ from verigym.errors import MissingError, RequestError
 from verigym.verdict import Status, fault, scored
 from verigym.verifier import Verifier
 
-HAS_RAY = importlib.util.find_spec("ray") is not None
-needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is installed apart: make test-ray")
-NODE = {"num_cpus": 1, "object_store_memory": 100 << 20}
+__all__ = ["cluster"]  # a fixture
 
 
 def waiting(counter, wait_s):
@@ -35,38 +33,6 @@ def waiting(counter, wait_s):
 
     made = counter(transition=transition)
     return made
-
-
-def start(cluster_class):
-    """A cluster of two nodes. Ray gives a node 30 s to start, too little where others have the machine."""
-    left = 3
-    while True:
-        made, left = cluster_class(), left - 1
-        try:
-            made.add_node(**NODE, include_dashboard=False, node_ip_address="127.0.0.1")
-            made.second = made.add_node(**NODE, node_ip_address="127.0.0.1")
-            made.wait_for_nodes()
-        except Exception:
-            made.shutdown()
-            if not left:
-                raise
-        else:
-            return made
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    from verigym.agents.ray_actors import listen_on_loopback
-
-    listen_on_loopback()
-    import ray
-    from ray.cluster_utils import Cluster
-
-    made = start(Cluster)
-    ray.init(address=made.address, log_to_driver=False, configure_logging=False)
-    yield made
-    ray.shutdown()
-    made.shutdown()
 
 
 def make_pool(**options):
@@ -178,8 +144,7 @@ def test_a_node_that_is_removed_costs_only_its_running_episodes(
         assert 0 < len(again) <= 8
         assert len({e.id for e in ended}) == len(ended) == 24
         # A new node takes an actor in place of the lost one.
-        cluster.second = cluster.add_node(**NODE, node_ip_address="127.0.0.1")
-        cluster.wait_for_nodes()
+        replace_second(cluster)
         assert envs.wait_for_actors(240) == 2
 
 
@@ -267,8 +232,7 @@ def test_a_node_that_is_removed_costs_no_verdict(cluster, tmp_path, counter):
         assert ledger.verifier_retries == 0
         asked = [int(path.name.partition("-")[0]) for path in tmp_path.iterdir()]
         assert len(set(asked)) == 12 < len(asked)
-        cluster.second = cluster.add_node(**NODE, node_ip_address="127.0.0.1")
-        cluster.wait_for_nodes()
+        replace_second(cluster)
         assert envs.actors.wait_for_all(240) == 2
 
 

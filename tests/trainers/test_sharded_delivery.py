@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.engines.engine_kinds import HAS_VLLM, build_folder
+from tests.agents.engines.engine_kinds import build_folder, needs_vllm
 from tests.trainers.sharded_delivery_program import FAULTS, WHOLE_UPDATES
 from tests.trainers.test_sharded import torchrun
-from tests.trainers.test_train_vllm import check_run, lines
+from tests.trainers.test_train_vllm import check_run, check_run_ahead, lines
 from verigym.agents.engines.vllm import PRECISION_NATS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 PROGRAM = Path(__file__).with_name("sharded_delivery_program.py")
-needs_vllm = pytest.mark.skipif(not HAS_VLLM, reason="vLLM has a venv of its own: make test-vllm")
 CONFIG = """
 name = "two"
 seed = 3
@@ -86,3 +85,14 @@ def test_a_shard_that_does_not_arrive_stops_the_run_which_resumes(tmp_path):
     assert all(line["faults"] == {} for line in metrics)
     torchrun("-m", "verigym", "train", path, "--out", out, "--resume", deadline_s=400)
     check_run(out, WHOLE_UPDATES + 2)
+
+
+@needs_vllm
+@pytest.mark.parametrize(("mode", "transfer"), [("one-step-off", "gloo"), ("async", "disk")])
+def test_the_engine_plays_while_two_processes_update(tmp_path, mode, transfer):
+    path, out = tmp_path / "config.toml", tmp_path / "run"
+    text = CONFIG.format(transfer=transfer, steps=3)
+    text += 'algorithm = { loss = "decoupled" }\ncanary = { every = 0 }\n'
+    path.write_text(text.replace("train = {", f'train = {{ mode = "{mode}",'))
+    torchrun("-m", "verigym", "train", path, "--out", out, deadline_s=400)
+    check_run_ahead(out, mode)

@@ -6,6 +6,7 @@ import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
@@ -21,6 +22,7 @@ from verigym.trainers.engine import Engine
 from verigym.trainers.learner import Imitation
 
 HAS_VLLM = importlib.util.find_spec("vllm") is not None
+needs_vllm = pytest.mark.skipif(not HAS_VLLM, reason="vLLM has a venv of its own: make test-vllm")
 
 
 def build_folder(folder: Path, *, tied: bool, width: int = 64) -> Path:
@@ -116,3 +118,28 @@ class TakesShards(TorchSampler):
 def torch_copy(folder: Path) -> TorchSampler:
     """A sampler with weights of its own."""
     return TorchSampler(load_policy(folder))
+
+
+def on_ray(folder: Path, **options: object):
+    """A sampler of two engines in actors of Ray, of torch unless `make` starts another."""
+    from verigym.agents.engines.ray_sampler import RaySampler
+    from verigym.agents.engines.ray_sampler_host import StartTorch
+
+    make = StartTorch(folder=folder, dtype="float32", device="cpu", max_batch=64)
+    return RaySampler(options.pop("make", make), slots=1, **{"timeout_s": 120.0, **options})
+
+
+def vllm_on_ray(folder: Path):
+    """A sampler of two engines of vLLM, each a child of an actor of Ray."""
+    from verigym.agents.engines.ray_sampler_host import StartVllm
+
+    make = StartVllm(
+        folder=folder,
+        dtype="float32",
+        transfer="gloo",
+        max_sequences=16,
+        cache_gib=0.25,
+        deadline_s=120.0,
+        start_deadline_s=600.0,
+    )
+    return on_ray(folder, make=make)

@@ -1,6 +1,7 @@
 """Every engine samples from the learner's distribution, says so truly, and takes its weights whole.
 
-The samplers of vLLM run where vLLM is installed (`make test-vllm`).
+The samplers of vLLM run where vLLM is installed (`make test-vllm`), those on Ray where Ray is (`make test-ray`,
+`make test-ray-vllm`).
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ import pytest
 import torch
 
 from tests.agents.engines.engine_kinds import (
-    HAS_VLLM,
     TakesShards,
     build_folder,
     delivery_of,
     learner_of,
     load_policy,
+    needs_vllm,
+    on_ray,
     params_of,
     teach,
     torch_copy,
+    vllm_on_ray,
 )
-from verigym.agents.engines.sampler import Span, UpdateRefused
+from tests.agents.ray_nodes import needs_ray
+from verigym.agents.engines.sampler import Span, UpdateRefused, is_watchable
 from verigym.agents.engines.torch import TorchSampler
 from verigym.trainers.delivery import DeliveryError, distance, probe_rows
 
@@ -32,15 +36,12 @@ KINDS = [
     *[
         pytest.param(
             kind,
-            marks=[
-                pytest.mark.slow,
-                pytest.mark.skipif(
-                    not HAS_VLLM, reason="vLLM has a venv of its own: make test-vllm"
-                ),
-            ],
+            marks=[pytest.mark.slow, needs_vllm],
         )
         for kind in ("vllm-gloo", "vllm-gloo-untied", "vllm-disk", "vllm-delta", "vllm-server")
     ],
+    pytest.param("ray-torch", marks=[pytest.mark.slow, needs_ray]),
+    pytest.param("ray-vllm", marks=[pytest.mark.slow, needs_ray, needs_vllm]),
 ]
 
 
@@ -60,6 +61,8 @@ class Pair:
             made = {
                 "torch-shared": lambda: TorchSampler(self.policy),
                 "torch-copy": lambda: torch_copy(folder),
+                "ray-torch": lambda: on_ray(folder),
+                "ray-vllm": lambda: vllm_on_ray(folder),
                 "torch-delta": lambda: TakesShards(load_policy(folder), folder / "deltas"),
             }
             self.sampler = made[kind]()
@@ -108,6 +111,8 @@ def test_sampled_log_probabilities_are_the_learners(pair, temperature):
 
 
 def test_what_is_watched_is_what_is_sampled(pair):
+    if not is_watchable(pair.sampler):
+        pytest.skip("it gives whole samples")
     params = params_of(pair.policy)
     shown = [[] for _ in PROMPTS]
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
+import psutil
 import pytest
 import torch
 
@@ -135,3 +140,49 @@ def test_a_sleeping_engine_is_woken_and_proved(folder, sampler, level):
     assert len(proofs) == 2
     assert sampler.sample([PROMPT], params_of(policy), [(1,)])[0].finish_reason != "abort"
     sampler.sleep_level = 0
+
+
+def test_an_engine_ends_with_the_process_that_started_it(folder):
+    """Killed, that process stops nothing itself."""
+    program = "from tests.agents.engines.vllm_engines import start_process as start\n"
+    program += (
+        "if __name__ == '__main__':\n    kept = start(FOLDER)\n    print(flush=True)\n    input()\n"
+    )
+    path = folder / "program.py"
+    path.write_text(program.replace("FOLDER", f"__import__('pathlib').Path({str(folder)!r})"))
+    root = Path(__file__).parents[3]
+    with subprocess.Popen(
+        [sys.executable, path],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as owner:
+        assert owner.stdout.readline()
+        started = psutil.Process(owner.pid).children(recursive=True)
+        assert [one for one in started if "VLLM" in one.name()]
+        owner.kill()
+    _, left = psutil.wait_procs(started, timeout=120)
+    assert not left
+
+
+@pytest.mark.parametrize("transfer", ["gloo", "delta"])
+def test_each_of_two_workers_takes_its_part_of_the_weights(tmp_path, transfer):
+    """Tensor parallelism: the probe is right only if both have theirs."""
+    from tests.agents.engines.vllm_engines import start_process
+
+    build_folder(tmp_path, tied=True, width=192)
+    policy = load_policy(tmp_path)
+    learner, version, proofs = learner_of(policy), [0], []
+    sampler = start_process(tmp_path, transfer=transfer, tensor_parallel_size=2)
+    try:
+        assert sampler.link.world_size() == 2
+        delivery = delivery_of(learner, sampler, policy, version, proofs)
+        delivery.ensure()
+        teach(learner)
+        version[0] += 1
+        delivery.ensure()
+    finally:
+        sampler.close()
+    assert [proof.version for proof in proofs] == [0, 1]
+    assert proofs[1].gap_nats <= 1e-5
+    assert proofs[1].gap_nats < proofs[1].change_nats / 10
