@@ -25,7 +25,7 @@ from verigym.envs.math.contest.kind import SMALLEST, WHOLE, Kind, among, numbers
 from verigym.envs.math.paper import Paper
 from verigym.question import Ask
 
-PARTS = {7: 1, 8: 2, 9: 4, 10: 6}
+PARTS = {7: 1, 8: 2, 9: 4, 10: 4}
 """Number of parts of a question, by level."""
 _LONGEST = 6500
 _HEAD = (
