@@ -27,6 +27,7 @@ SLOW = [one for level in LEVELS.values() for one in level]
 USED = {
     "stdio": {one.name.replace("-", "_") for one in FAMILIES},
     "mutated": {one.name for one in MUTATED},
+    "mixing": {"mix"},
     "slow": {one.name for one in SLOW},
     "fast": {one.name for one in SLOW},
     "stages": {one.name for one in (*STEPS, *REPORTS)},
