@@ -12,7 +12,7 @@ from verigym.envs.code.faster import LEVELS
 from verigym.envs.code.functions import SLOTS
 from verigym.envs.code.long_programs import PARTS
 from verigym.envs.code.program_files import MARKER, VERILOG_MARKER, body, fill_logic, program
-from verigym.envs.code.stages import HELPERS, REPORTS, STEPS
+from verigym.envs.code.stages import FEATURES, HELPERS, REPORTS, STEPS
 from verigym.envs.code.stdio import SYSTEMS
 from verigym.envs.code.verilog import LEVELS as HARDWARE
 
@@ -31,7 +31,7 @@ USED = {
     "mixing": {"mix"},
     "slow": {one.name for one in SLOW},
     "fast": {one.name for one in SLOW},
-    "stages": {one.name for one in (*STEPS, *REPORTS)},
+    "stages": {one.name for one in (*STEPS, *FEATURES, *REPORTS)},
     "helpers": set(HELPERS),
     "predict": {one.name for one in PARTS},
     "functions": {one.__name__ for level in SLOTS.values() for slot in level for one in slot}
