@@ -15,7 +15,7 @@ BOUNDS = {"a": several(5, -5000, 5000), "b": PAIRS, "c": whole(-4000, 3000), "d"
 
 
 def given(mixing, value, name):
-    """What a function gets for an argument, by the program that the task shows."""
+    """Return the value that a function gets for an argument, by the program that the task shows."""
     space = {name: value}
     exec(mixing.source([BOUNDS[name]]), space)
     return eval(mixing.expression(name, BOUNDS[name]), space)

@@ -27,7 +27,7 @@ def test_what_goes_through_everything_gives_the_same(system):
 
 
 def is_comparable(p, name, value):
-    """Whether a value of another draw makes sense in this one, and is another one."""
+    """Return True for a value of another draw that makes sense in this one and is another one."""
     words = [str(one).split() for one in (p[name], value)]
     if name in ("mark", "pattern", "pick"):
         return p[name] != value and set(str(value)) <= set(str(p["letters"]))
