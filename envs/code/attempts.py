@@ -65,7 +65,7 @@ class Attempts(Env[Attempt]):
     """
 
     costly: ClassVar[bool] = True
-    max_action_chars: ClassVar[int] = 16384
+    max_action_chars: ClassVar[int] = 1 << 16
 
     @abstractmethod
     def solution(self, reference: Mapping[str, Any]) -> str:

@@ -21,6 +21,10 @@ class ProblemFamily(ABC):
     """
 
     name: ClassVar[str]
+    example_chars: ClassVar[int] = 40
+    """Characters of an example at most, so that it can be read at a glance."""
+    example_sizes: ClassVar[tuple[int, ...]] = (3, 4)
+    hidden_sizes: ClassVar[tuple[int, ...]] = (1, 2, 6, 15, 40, 100)
 
     @property
     def body(self) -> str:
@@ -45,7 +49,15 @@ class ProblemFamily(ABC):
 
     def source(self, p: Params) -> str:
         """Return a Python program that solves the problem."""
-        return f"{header(p)}\n{self.body.strip()}\n"
+        return f"{header(self.constants(p))}\n{self.body_for(p).strip()}\n"
+
+    def body_for(self, p: Params) -> str:
+        """Return the program without its parameters, as these want it."""
+        return self.body
+
+    def constants(self, p: Params) -> Params:
+        """Return the parameters that stand before the program."""
+        return p
 
 
 def named(p: Params) -> Params:

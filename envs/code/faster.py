@@ -35,6 +35,8 @@ _SLOTS: dict[int, tuple[tuple[Slow, ...], ...]] = {
     10: (_TOP, _TOP, _TOP, _TOP, _TOP, _HARD),
 }
 """The functions that each part is drawn from; several are asked for as one."""
+_WITHIN = {8: 1.3, 9: 1.2, 10: 1.1}
+"""Times the best known steps that earn full marks; 1.5 at the other levels."""
 _TOGETHER = "together"
 
 _PROMPT = """\
@@ -49,7 +51,7 @@ name and constant that is evaluated counts as one step, and so does every item o
 reads, copies or sorts (sorting n items takes about n log n steps); a long integer counts one step per 64-bit word. Steps \
 are summed over hidden calls, most of them with the largest arguments allowed.
 
-You get full marks for at most 1.5 times the steps of the best known version and none for as many steps as the function \
+You get full marks for at most {within} times the steps of the best known version and none for as many steps as the function \
 above takes; between these, the score falls with the logarithm of the steps. If any value is wrong, you get none.
 
 Only this part of Python is available: functions, lambda, if, while, for, comprehensions, integers, strings, lists, \
@@ -63,8 +65,8 @@ class Faster(Question):
     """A slow function; the reply is one that gives the same values in fewer steps (`code/cost`).
 
     Steps are counted by an interpreter, not timed. The slow function itself earns 0. From level 7 on, one
-    function gives the values of 2 to 5, by name. Splits differ in
-    the function's numbers.
+    function gives the values of 2 to 6, by name, and from level 8 on full marks are for steps that are nearer and nearer to the
+    best known. Splits differ in the function's numbers.
     """
 
     id: ClassVar[str] = "verigym/code/faster-v0"
@@ -81,8 +83,11 @@ class Faster(Question):
             left = [one for one in functions if one.name not in taken]
             parts.append(draw_part(rng, left, self.wants))
         whole = parts[0].described(rng) if len(parts) == 1 else _join(rng, parts)
+        within = _WITHIN.get(level, 1.5)
         return Ask(
-            prompt=_PROMPT.format(says=whole.says, takes=whole.takes, program=whole.slow),
+            prompt=_PROMPT.format(
+                says=whole.says, takes=whole.takes, program=whole.slow, within=within
+            ),
             answer="",
             steps=_WORK[level] + whole.fast.count("\n"),
             reference={
@@ -91,6 +96,7 @@ class Faster(Question):
                 "fast": whole.fast,
                 "calls": whole.calls,
                 "numbers": whole.numbers,
+                **({"within": within} if level in _WITHIN else {}),
             },
             tags=("code", *(part.one.name for part in parts)),
             # The function and its numbers decide the split, not the hidden calls. All parts lie in one split.

@@ -28,6 +28,11 @@ class WantedFunction:
     """Text for each upper-case name of the program."""
     arguments: Arguments
     answer: Callable[..., Any]
+    text: str = ""
+    """A right program with its values; "" for that of programs/functions."""
+    example_chars: int = 90
+    """Characters of an example at most."""
+    hidden_sizes: tuple[int, ...] = (1, 2, 4, 7, 12, 20, 30)
 
     @property
     def name(self) -> str:
@@ -37,7 +42,7 @@ class WantedFunction:
     @property
     def source(self) -> str:
         """A right program: that of programs/functions with the values drawn."""
-        text = filled(program(f"functions/{self.name}.py"), self.values)
+        text = self.text or filled(program(f"functions/{self.name}.py"), self.values)
         return text.replace("\n\n", "\n    \n")
 
 

@@ -15,6 +15,7 @@ from verigym.envs.code import functions_easy, functions_hard, functions_medium
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object
 from verigym.envs.code.follow import Program
 from verigym.envs.code.function_family import WantedFunction
+from verigym.envs.code.functions_systems import SYSTEMS
 from verigym.envs.code.traced import Solver
 
 _EASY, _MEDIUM, _HARD = (
@@ -31,14 +32,12 @@ SLOTS: dict[int, tuple[tuple[Family, ...], ...]] = {
     5: ((functions_medium.turned_round, functions_medium.dealt, functions_medium.long_runs),),
     6: (_HARD,),
     7: (_HARD, _HARD),
-    8: (_HARD, _HARD, _HARD),
-    9: (*(_HARD,) * 4, _MEDIUM),
-    10: (*(_HARD,) * 5, *(_MEDIUM,) * 3),
+    8: (SYSTEMS, _HARD),
+    9: (SYSTEMS, SYSTEMS, _HARD),
+    10: (SYSTEMS, SYSTEMS, SYSTEMS),
 }
 """The families that each function is drawn from; several functions are asked for as one."""
 _EXAMPLE_SIZES = (3, 4)
-_HIDDEN_SIZES = (1, 2, 4, 7, 12, 20, 30)
-_EXAMPLE_CHARS = 90
 
 _PROMPT = """\
 Write this Python 3 function:
@@ -69,8 +68,8 @@ def answers(calls: list[list]) -> list:
 class Functions(Attempts):
     """A generated function to be written, judged by `code/function`; see `Attempts`.
 
-    Seventeen families, on numbers, texts, lists, dictionaries and nested lists; from level 7 on, 2, 3, 5 or 8 of them at
-    once. A split holds other parameters than the others.
+    Seventeen families, on numbers, texts, lists, dictionaries and nested lists; at level 7, 2 of them at once. From level 8 on,
+    1, 2 or 3 of the functions are systems of commands (systems.py). A split holds other parameters than the others.
     """
 
     id: ClassVar[str] = "verigym/code/functions-v0"
@@ -149,7 +148,7 @@ def _draw(
         if not wants(part.essence):
             continue
         tests = [_example(wanted, rng, size) for size in _EXAMPLE_SIZES]
-        for size in _HIDDEN_SIZES:
+        for size in wanted.hidden_sizes:
             test = _test(wanted, rng, size, visible=False)
             if test["args"] not in [other["args"] for other in tests]:
                 tests.append(test)
@@ -195,5 +194,5 @@ def _example(wanted: WantedFunction, rng: np.random.Generator, size: int) -> dic
     """A visible call, drawn again until it is short."""
     while True:
         test = _test(wanted, rng, size, visible=True)
-        if len(repr(test["args"])) + len(repr(test["result"])) <= _EXAMPLE_CHARS:
+        if len(repr(test["args"])) + len(repr(test["result"])) <= wanted.example_chars:
             return test

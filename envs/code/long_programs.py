@@ -211,6 +211,9 @@ _TWICE = (
 )
 _PRIMES = (503, 547, 599, 641, 691, 743, 797, 853, 907, 967)
 """Moduli of `x` after each round: primes, so that no two values become one there."""
+_LARGE_PRIMES = (50021, 57037, 63029, 68041, 74017, 81017, 87011, 93001, 95003, 99013)
+"""The same of programs with many parts, in which a round ends with a square."""
+_MANY = 7
 _SHOWN = 4
 """Most parts whose state is part of the result."""
 
@@ -274,9 +277,12 @@ def _draw_round(rng: np.random.Generator, parts: Sequence[LongPart]) -> list[str
         second = _called(rng, left.pop()) if "{second}" in form else ""
         numbers = {"k": whole(rng, 4, 9), "m": whole(rng, 200, 990)}
         lines.append(form.format(first=first, second=second, **numbers))
-    numbers = {"k": whole(rng, 3, 9), "m": _PRIMES[whole(rng, 0, len(_PRIMES) - 1)]}
+    k, at = whole(rng, 3, 9), whole(rng, 0, len(_PRIMES) - 1)
     lines.append("nums.append(nums.pop(0) + x % 10)")
-    lines.append("x = (x * {k} + y + nums[0]) % {m}".format(**numbers))
+    if len(parts) < _MANY:
+        lines.append(f"x = (x * {k} + y + nums[0]) % {_PRIMES[at]}")
+    else:
+        lines.append(f"x = (x * x + y * {k} + nums[0]) % {_LARGE_PRIMES[at]}")
     return lines
 
 

@@ -29,13 +29,13 @@ LEVELS = {
     6: (7, True),
 }
 """Pieces of a small program, and whether it has a recursive function."""
-LONG_LEVELS = {7: (3, 900), 8: (4, 2_400), 9: (6, 6_600), 10: (8, 20_000)}
+LONG_LEVELS = {7: (3, 900), 8: (5, 4_000), 9: (7, 16_000), 10: (8, 64_000)}
 """Parts of a long program, and about how many steps it takes."""
 _LONGEST_SOURCE = 5_700
 _SHORTEST, _LONGEST = 3, 160
 _LARGEST = 10**6
 _MOST_STEPS = 20_000
-_MOST_LONG_STEPS = 60_000
+_MOST_LONG_STEPS = 160_000
 _TRIED = 3
 """Rounds of a long program that tell how many steps a round takes."""
 

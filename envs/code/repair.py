@@ -11,14 +11,16 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.env import Draft
-from verigym.envs.code import stdio
+from verigym.envs.code import hard, stdio
 from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, as_object, asked, fenced
 from verigym.envs.code.family import Params, ProblemFamily, header, named
 from verigym.envs.code.follow import Program
 from verigym.envs.code.known_python import FAILURES
 from verigym.envs.code.places import Path, apart, changed, places_of, tree_of
 from verigym.envs.code.stdio import (
+    SYSTEMS,
     ProblemPart,
+    Slots,
     described,
     draw_problem,
     essence_of,
@@ -28,6 +30,7 @@ from verigym.envs.code.stdio import (
     solution_of,
     statement_of,
 )
+from verigym.envs.code.systems import System
 from verigym.envs.code.together import join_programs
 from verigym.envs.code.traced import Solver
 from verigym.reply import fenced as blocks
@@ -42,12 +45,17 @@ MISTAKES: dict[int, tuple[int, ...]] = {
     5: (2,),
     6: (3,),
     7: (2, 2),
-    8: (2, 2, 1),
-    9: (2, 2, 1, 1),
-    10: (2, 2, 1, 1, 1, 1),
+    8: (3, 2),
+    9: (3, 2, 2),
+    10: (3, 3, 3),
 }
 """Mistakes in each part of the problem."""
-SLOTS = stdio.SLOTS | {5: (families_named("spans", "coin-ways"),)}
+SLOTS: dict[int, Slots] = stdio.SLOTS | {
+    5: (families_named("spans", "coin-ways"),),
+    8: (SYSTEMS, hard.FAMILIES),
+    9: (SYSTEMS, SYSTEMS, hard.FAMILIES),
+    10: (SYSTEMS, SYSTEMS, SYSTEMS),
+}
 _STEPS, _ENOUGH_STEPS, _MORE_STEPS = 3000, 1000, 200
 _TRIES = 40
 _LOOKED_AT = (2, 3, 0, 1)  # of the tests: the smallest hidden ones and the examples, to be quick
@@ -81,7 +89,10 @@ class Repair(Attempts):
             program = None
             while program is None:
                 part = draw_problem(rng, families, self.wants)
-                program = broken(part.family, part.params, part.tests, count, rng)
+                if isinstance(part.family, System):
+                    program = broken_system(part.family, part.params, part.tests, count, rng)
+                else:
+                    program = broken(part.family, part.params, part.tests, count, rng)
             parts.append(part)
             programs.append(program)
         tests, wrong = joined_tests(rng, parts), sum(counts)
@@ -202,6 +213,54 @@ def broken(
             text = written(tree)
             return text and f"{header(params)}\n{text}\n"
     return None
+
+
+def broken_system(
+    system: System,
+    p: Params,
+    tests: Sequence[Mapping[str, Any]],
+    count: int,
+    rng: np.random.Generator,
+) -> str | None:
+    """Return the program of a system with `count` of its faults that the examples do not show, while each alone fails
+    hidden tests; None if there are not as many."""
+    shown, hidden = (
+        [
+            (test["stdin"].split("\n")[1:-1], test["stdout"].split("\n")[:-1])
+            for test in tests
+            if test["visible"] is is_visible
+        ]
+        for is_visible in (True, False)
+    )
+
+    def passes(text: str, cases: Sequence[tuple[list[str], list[str]]]) -> bool:
+        return all(_answers(system, p, lines, text) == wanted for lines, wanted in cases)
+
+    right = text = system.text(p)
+    for at in rng.permutation(len(system.faults)):
+        old, new = system.faults[int(at)]
+        # Two faults at one place would hide each other.
+        if right.count(old) != 1 or text.count(old) != 1:
+            continue
+        one, both = right.replace(old, new), text.replace(old, new)
+        if passes(one, shown) and not passes(one, hidden) and passes(both, shown):
+            text = both
+            count -= 1
+        if count == 0:
+            return (
+                None
+                if passes(text, hidden)
+                else f"{header(system.constants(p))}\n{system.whole(text)}"
+            )
+    return None
+
+
+def _answers(system: System, p: Params, lines: list[str], text: str) -> list[str] | None:
+    """Return the answers of a text with faults; None if it fails."""
+    try:
+        return system.answers(p, lines, text)
+    except FAILURES:
+        return None
 
 
 def _outcome(program: Program, stdin: str, most_steps: int) -> Any:

@@ -17,7 +17,7 @@ from verigym.env import CHARSET, Draft, Env, Transition
 from verigym.envs.code.program_files import filled
 from verigym.envs.code.repo_records import calls
 from verigym.envs.code.stage_variants import Part, variants
-from verigym.envs.code.stages import HELPERS, REPORTS, STEPS, RepoStage
+from verigym.envs.code.stages import FEATURES, HELPERS, REPORTS, STEPS, RepoStage
 from verigym.envs.code.traced import Solver
 from verigym.errors import TaskError
 from verigym.task import Task
@@ -36,6 +36,8 @@ _LEVELS = {
     9: (9, 4, 34),
     10: (11, 5, 40),
 }
+_FEATURES = {8: 1, 9: 2, 10: 3}
+"""Parts that have no file and are to be written."""
 _PACKAGES = ("ledger", "depot", "harbour", "orchard", "workshop", "clubhouse", "bakery", "archive")
 _CALLS = 5
 """Number of hidden calls; more if more are needed to detect wrong parts."""
@@ -103,14 +105,24 @@ class Repo(Env[Looking]):
             "files": files,
             "entry": f"{plan.package}.main:run",
             "tests": [{"args": [call], "result": result} for call, result in tests],
-            "fixed": {path: text for path, text in plan.files(()).items() if text != files[path]},
+            "fixed": {
+                path: text
+                for path, text in plan.files((), is_complete=True).items()
+                if text != files.get(path)
+            },
         }
         wrong = len(plan.mistakes)
         hint = ""
         if level <= 2:
             hint = f"Users complain about {plan.stages[plan.mistakes[0][0]].about}. "
+        missing = len(plan.missing)
         prompt = _PROMPT.format(
-            count="a mistake" if wrong == 1 else f"{wrong} mistakes, in different files",
+            count=("a mistake" if wrong == 1 else f"{wrong} mistakes, in different files")
+            + (
+                f", and {missing} of its parts {'is' if missing == 1 else 'are'} still to be written"
+                if missing
+                else ""
+            ),
             package=plan.package,
             hint=hint,
             shown=_SHOWN_LINES,
@@ -177,7 +189,7 @@ class Repo(Env[Looking]):
             raise TaskError("no solution is known for a task that was not generated here")
         parts: list[str] = []
         for path, text in sorted(reference["fixed"].items()):
-            before = reference["files"][path].splitlines(keepends=True)
+            before = reference["files"].get(path, "").splitlines(keepends=True)
             after = text.splitlines(keepends=True)
             parts += difflib.unified_diff(before, after, f"a/{path}", f"b/{path}")
         return f"```diff\n{''.join(parts)}```"
@@ -236,20 +248,34 @@ class _Plan:
     stages: tuple[RepoStage, ...]
     numbers: tuple[dict[str, int], ...]
     mistakes: tuple[Mistake, ...]
+    missing: tuple[int, ...] = ()
+    """Indexes of the stages that have no file."""
+    history: str = ""
 
     @staticmethod
     def draw(rng: np.random.Generator, level: int) -> _Plan:
         steps, wrong, _ = _LEVELS[level]
         chosen = [STEPS[int(n)] for n in rng.permutation(len(STEPS))[:steps]]
         stages = (*chosen, REPORTS[int(rng.integers(len(REPORTS)))])
+        features = (
+            [FEATURES[int(n)] for n in rng.permutation(len(FEATURES))[: _FEATURES[level]]]
+            if level in _FEATURES
+            else []
+        )
+        for feature in features:
+            at = int(rng.integers(len(stages)))
+            stages = (*stages[:at], feature, *stages[at:])
         numbers = tuple(
             {name: int(rng.integers(low, high + 1)) for name, (low, high) in stage.draws.items()}
             for stage in stages
         )
-        where = sorted(int(n) for n in rng.permutation(len(stages))[:wrong])
+        missing = tuple(at for at, stage in enumerate(stages) if stage in features)
+        places = [int(n) for n in rng.permutation(len(stages)) if int(n) not in missing]
+        where = sorted(places[:wrong])
         mistakes = tuple((at, int(rng.integers(len(stages[at].mistakes)))) for at in where)
         package = _PACKAGES[int(rng.integers(len(_PACKAGES)))]
-        return _Plan(package, stages, numbers, mistakes)
+        history = _draw_history(rng, stages, numbers) if features else ""
+        return _Plan(package, stages, numbers, mistakes, missing, history)
 
     def essence(self) -> JSON:
         """Return the data that decides the split: parts, their numbers and the mistakes, but not
@@ -278,12 +304,14 @@ class _Plan:
         body = "\n".join([*lines, f"    return {report.name}(records)"])
         return f'def run(records):\n    """What README.md says of these records."""\n{body}\n'
 
-    def files(self, mistakes: tuple[Mistake, ...]) -> dict[str, str]:
-        """The repository with these mistakes."""
+    def files(self, mistakes: tuple[Mistake, ...], *, is_complete: bool = False) -> dict[str, str]:
+        """The repository with these mistakes, and with the parts that are to be written if it is complete."""
         made = {
             f"{self.package}/{name}.py": HELPERS[name].strip("\n") + "\n" for name in self.helpers()
         }
         for at, stage in enumerate(self.stages):
+            if at in self.missing and not is_complete:
+                continue
             imports = "".join(
                 f"from {self.package}.{need} import {_DEFINES[need]}\n" for need in stage.needs
             )
@@ -295,6 +323,8 @@ class _Plan:
         )
         made[f"{self.package}/main.py"] = f"{imports}\n\n{self.run_source()}"
         made["README.md"] = self.readme()
+        if self.history:
+            made["HISTORY.md"] = self.history
         return made
 
     def readme(self) -> str:
@@ -363,6 +393,20 @@ def _hidden(plan: _Plan, rng: np.random.Generator) -> list[Test] | None:
     if any(wrong in untold for wrong in needed):
         return None
     return telling + spare[: max(_CALLS - len(telling), 0)]
+
+
+def _draw_history(
+    rng: np.random.Generator, stages: tuple[RepoStage, ...], numbers: tuple[dict[str, int], ...]
+) -> str:
+    """Return notes on earlier values of numbers; not even the newest need be what README.md says now."""
+    rows = []
+    for stage, own in zip(stages, numbers, strict=True):
+        for name, value in own.items():
+            for _ in range(int(rng.integers(1, 4))):
+                before, after = (max(value + int(rng.integers(-4, 5)), 1) for _ in range(2))
+                rows.append(f"{stage.name}.py: {name.lower()} is {after}, no longer {before}")
+    ordered = [rows[int(at)] for at in rng.permutation(len(rows))]
+    return "# History\n\nNewest first.\n\n" + "".join(f"- {row}\n" for row in ordered)
 
 
 _DEFINES = {"calendar_weeks": "week_of", "texts": "clean"}

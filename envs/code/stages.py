@@ -150,6 +150,49 @@ STEPS: tuple[RepoStage, ...] = (
     ),
 )
 
+FEATURES: tuple[RepoStage, ...] = (
+    RepoStage(
+        name="shared",
+        about="shares",
+        says="shares POOL among the records of each week (days 0 to 6 are week 0) in proportion to their amounts: each amount "
+        "becomes its share, rounded down, and what is then left of POOL goes, 1 each, to the records of the week whose rounding "
+        "cut off most, the earlier record first where it cut off the same; a week whose amounts are all 0 stays as it is",
+        draws={"POOL": (80, 140)},
+        needs=("calendar_weeks",),
+        mistakes=(("if total == 0:", "if total == POOL:"), ("cut[:left]", "cut[-left:]")),
+    ),
+    RepoStage(
+        name="settled",
+        about="payments",
+        says="takes records of group x as bills and those of group y as payments: each payment, in the order of the records, pays "
+        "the bills of the same name that stand before it, that of the earliest day first, of equal days the one that stands first, each "
+        "as far as both reach, and both amounts go down by what is paid; records whose amount is then 0 are dropped",
+        mistakes=(
+            ("for i in range(at)", "for i in range(len(records))"),
+            ("sorted(bills)", "bills"),
+        ),
+    ),
+    RepoStage(
+        name="bracketed",
+        about="brackets",
+        says="adds up the amounts of each name and week (days 0 to 6 are week 0) in the order of the records; of each amount it "
+        "leaves whole what lies in the sum up to LOW, RATE percent, rounded down, of what lies above LOW up to HIGH, and nothing of "
+        "what lies above HIGH, where each amount begins in the sum where the one before ended",
+        draws={"LOW": (20, 40), "HIGH": (60, 90), "RATE": (35, 75)},
+        needs=("calendar_weeks",),
+        mistakes=(("before[key] = last", 'before[key] = r["amount"]'),),
+    ),
+    RepoStage(
+        name="smoothed",
+        about="medians",
+        says="replaces each amount by the median of the amounts that this record and the SPAN - 1 records of its group nearest before it "
+        "came with (fewer where there are fewer); of an even number of amounts, the smaller of the two in the middle",
+        draws={"SPAN": (3, 5)},
+        mistakes=(("(len(ordered) - 1) // 2", "len(ordered) // 2"),),
+    ),
+)
+"""Parts with more rules, which README.md describes and no file holds: from level 8 on they are to be written."""
+
 REPORTS: tuple[RepoStage, ...] = (
     RepoStage(
         name="totals",

@@ -14,13 +14,18 @@ from verigym.canonical import JSON
 from verigym.env import Draft
 from verigym.envs.code import easy, hard, medium
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked
+from verigym.envs.code.boughs import Boughs
 from verigym.envs.code.family import Params, ProblemFamily
+from verigym.envs.code.scrolls import Scrolls
+from verigym.envs.code.systems import System
 from verigym.envs.code.together import join_programs, join_statements, join_tests
+from verigym.envs.code.works import Works
 from verigym.errors import TaskError
 from verigym.verifiers.code.languages import canonical
 
+SYSTEMS: tuple[System, ...] = (Scrolls(), Works(), Boughs())
 FAMILIES: dict[str, ProblemFamily] = {
-    family.name: family for family in (*easy.FAMILIES, *medium.FAMILIES, *hard.FAMILIES)
+    family.name: family for family in (*easy.FAMILIES, *medium.FAMILIES, *hard.FAMILIES, *SYSTEMS)
 }
 
 
@@ -40,22 +45,18 @@ SLOTS: dict[int, Slots] = {
     5: (families_named("coin-ways", "run-lengths"),),
     6: (hard.FAMILIES,),
     7: (hard.FAMILIES,) * 2,
-    8: (*(hard.FAMILIES,) * 2, medium.FAMILIES),
-    9: (*(hard.FAMILIES,) * 3, medium.FAMILIES),
-    10: (*(hard.FAMILIES,) * 4, *(medium.FAMILIES,) * 2),
+    8: (SYSTEMS, hard.FAMILIES),
+    9: (SYSTEMS, SYSTEMS, hard.FAMILIES),
+    10: (SYSTEMS, SYSTEMS, SYSTEMS),
 }
 """By level; a problem of several parts has cases of several kinds."""
-
-_EXAMPLE_SIZES = (3, 4)
-_HIDDEN_SIZES = (1, 2, 6, 15, 40, 100)
-# Examples stay short enough to be read at a glance.
-_EXAMPLE_CHARS = 40
 
 
 class Stdio(Attempts):
     """A generated programming problem, judged by `code/stdio`; see `Attempts`.
 
-    Sixteen families of problems; from level 7 on, the input holds cases of 2, 3, 4 or 6 of them. A split holds
+    Sixteen families of problems; at level 7, the input holds cases of 2 of them. From level 8 on, 1, 2 or 3 of the kinds
+    of cases are systems (systems.py), whose inputs describe more than a program can go through. A split holds
     other parameters than the others, so no test problem is a training problem with other inputs. `language` is any of the sandbox's; the oracle writes
     Python alone.
     """
@@ -120,8 +121,8 @@ def draw_problem(
         params = family.draw(rng)
         if not wants([family.name, params]):
             continue
-        tests = [_example(family, params, rng, size) for size in _EXAMPLE_SIZES]
-        tests += [_test(family, params, rng, size, visible=False) for size in _HIDDEN_SIZES]
+        tests = [_example(family, params, rng, size) for size in family.example_sizes]
+        tests += [_test(family, params, rng, size, visible=False) for size in family.hidden_sizes]
         answers = {test["stdout"] for test in tests if not test["visible"]}
         if len(answers) >= 3 and not answers <= {t["stdout"] for t in tests if t["visible"]}:
             return ProblemPart(family, params, tests)
@@ -174,7 +175,7 @@ def _example(
     while True:
         test = _test(family, params, rng, size, visible=True)
         shown = (re.sub(r"\s", "", test[side]) for side in ("stdin", "stdout"))
-        if max(map(len, shown)) <= _EXAMPLE_CHARS:
+        if max(map(len, shown)) <= family.example_chars:
             return test
 
 

@@ -6,7 +6,7 @@ import ast
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.code import mutated_easy, mutated_hard, mutated_medium
+from verigym.envs.code.mixing import Mixing, draw_mixing
 from verigym.envs.code.mutated import Bound, Mutated
 from verigym.envs.code.traced import Solver
 from verigym.question import Ask, Question, QuestionState
@@ -38,8 +39,11 @@ _SLOTS: dict[int, tuple[tuple[tuple[Mutated, ...], ...], int]] = {
     9: ((_HARD, _HARD, _MEDIUM), 5),
     10: ((_HARD, _HARD, _HARD, _MEDIUM), 5),
 }
+_ROUNDS = {8: 2, 9: 4, 10: 8}
+"""Rounds of the chain that changes the numbers before the functions get them (mixing.py)."""
 _MORE_INPUTS = 2
 _TOGETHER = "together"
+_MIXED = "the numbers in their arguments only after mix has replaced them by others, each within the same bounds"
 
 _PROMPT = """\
 This Python function returns {says}.
@@ -62,8 +66,8 @@ class Tests(Question):
 
     Wrong versions differ from the right one on few inputs, most of them where a condition is just met: random
     inputs tell next to none, and neither do the numbers of the program. Two more inputs are allowed than there are wrong versions of one function.
-    From level 7 on, a function gives the values of 2, 3 or 4, and an input holds arguments for each. Splits differ in
-    the function's numbers.
+    From level 7 on, a function gives the values of 2, 3 or 4, and an input holds arguments for each; from level 8 on,
+    a chain changes the numbers first, which has to be undone (mixing.py). Splits differ in the function's numbers.
     """
 
     __test__ = False  # pytest would collect it
@@ -83,9 +87,13 @@ class Tests(Question):
             taken = {part.one.name for part in parts}
             left = [one for one in functions if one.name not in taken]
             parts.append(_draw(rng, left, count, self.wants))
-        whole = parts[0].described() if len(parts) == 1 else _join(parts)
+        mixing = None
+        if level in _ROUNDS:
+            bounds_of_parts = [bound for part in parts for bound in part.one.args.values()]
+            mixing = draw_mixing(rng, _ROUNDS[level], bounds_of_parts)
+        whole = parts[0].described() if len(parts) == 1 else _join(parts, mixing)
         bounds = "; ".join(f"{name} is {said(bound)}" for name, bound in whole.args.items())
-        mutants = [mutant for part in parts for mutant in part.mutants(parts)]
+        mutants = [mutant for part in parts for mutant in part.mutants(parts, mixing)]
         inputs = count + _MORE_INPUTS
         return Ask(
             prompt=_PROMPT.format(
@@ -105,6 +113,7 @@ class Tests(Question):
                 "numbers": whole.numbers,
                 "inputs": inputs,
                 "killing": whole.killing,
+                **({} if mixing is None else {"mixing": asdict(mixing)}),
             },
             tags=("code", *(part.one.name for part in parts)),
             # All parts lie in one split, so the first one decides.
@@ -118,6 +127,10 @@ class Tests(Question):
         reference: Any = state.task.reference
         right = solver.read(solver.write(reference["program"]))
         left = [solver.read(ast.parse(mutant)) for mutant in reference["mutants"]]
+        if "mixing" in reference:
+            mixing = Mixing(**reference["mixing"])
+            for call in reference["killing"]:
+                _undone(mixing, call, reference["args"], solver.look)
         for args in reference["killing"]:
             value = solver.call(right, reference["function"], args)
             left = [one for one in left if solver.call(one, reference["function"], args) == value]
@@ -156,10 +169,10 @@ class MutantPart:
                 calls.append(call)
         return calls
 
-    def mutants(self, parts: Sequence[MutantPart]) -> list[str]:
+    def mutants(self, parts: Sequence[MutantPart], mixing: Mixing | None = None) -> list[str]:
         """Return the program of all `parts` with each change of this one."""
         return [
-            _program(parts, {self.one.name: self.one.program(self.numbers, change)})
+            _program(parts, {self.one.name: self.one.program(self.numbers, change)}, mixing)
             for change in self.chosen
         ]
 
@@ -195,33 +208,63 @@ def _draw(
     )
 
 
-def _join(parts: Sequence[MutantPart]) -> MutantFunction:
+def _join(parts: Sequence[MutantPart], mixing: Mixing | None = None) -> MutantFunction:
     """Return one function that gives the values of several; an input holds arguments for each of them."""
     calls = [part.killing() for part in parts]
+    args = {name: bound for part in parts for name, bound in _args(part).items()}
+    killing = [
+        list(itertools.chain.from_iterable(own[at % len(own)] for own in calls))
+        for at in range(max(map(len, calls)))
+    ]
+    if mixing is not None:
+        killing = [_undone(mixing, call, list(args.values()), _nothing) for call in killing]
     says = ";".join(
         f"\n- {part.one.name} returns {part.one.describe(part.numbers)}" for part in parts
     )
+    heading = f"a list of the values of {len(parts)} functions"
+    if mixing is not None:
+        heading += f", which get {_MIXED}"
     return MutantFunction(
         name=_TOGETHER,
-        says=f"a list of the values of {len(parts)} functions:{says}",
-        program=_program(parts, {}),
-        args={name: bound for part in parts for name, bound in _args(part).items()},
+        says=f"{heading}:{says}",
+        program=_program(parts, {}, mixing),
+        args=args,
         numbers={part.one.name: part.numbers for part in parts},
-        killing=[
-            list(itertools.chain.from_iterable(own[at % len(own)] for own in calls))
-            for at in range(max(map(len, calls)))
-        ],
+        killing=killing,
     )
 
 
-def _program(parts: Sequence[MutantPart], changed: Mapping[str, str]) -> str:
+def _undone(
+    mixing: Mixing, call: Sequence[Any], bounds: Sequence[Bound], look: Callable[[], None]
+) -> list[Any]:
+    """Return the arguments for which the functions get those of `call`."""
+    return [mixing.undo(value, bound, look) for value, bound in zip(call, bounds, strict=True)]
+
+
+def _nothing() -> None:
+    """Count no operation."""
+
+
+def _program(
+    parts: Sequence[MutantPart], changed: Mapping[str, str], mixing: Mixing | None = None
+) -> str:
     """Return the program of all parts, some of them changed."""
     sources = [changed.get(part.one.name) or part.one.program(part.numbers) for part in parts]
     if len(parts) == 1:
         return sources[0]
-    args = [name for part in parts for name in _args(part)]
-    calls = ", ".join(f"{part.one.name}({', '.join(_args(part))})" for part in parts)
-    joined = f"def {_TOGETHER}({', '.join(args)}):\n    return [{calls}]\n"
+    args = {name: bound for part in parts for name, bound in _args(part).items()}
+    given = {name: name for name in args}
+    if mixing is not None:
+        sources = [mixing.source(list(args.values())), *sources]
+        given = {name: mixing.expression(name, bound) for name, bound in args.items()}
+    values = [
+        f"{part.one.name}({', '.join(given[name] for name in _args(part))})" for part in parts
+    ]
+    if mixing is None:
+        value = f"[{', '.join(values)}]"
+    else:
+        value = "[\n" + "".join(f"        {one},\n" for one in values) + "    ]"
+    joined = f"def {_TOGETHER}({', '.join(args)}):\n    return {value}\n"
     return "\n\n".join([*sources, joined])
 
 

@@ -17,7 +17,7 @@ from verigym.envs.code.follow import Program
 from verigym.envs.code.known_python import FAILURES, KNOWN_TO_SOLVERS
 from verigym.verifiers.code.counted.state import RefusedProgram
 
-_MOST_STEPS = 30_000
+_MOST_STEPS = 300_000
 """Steps of one run; the solver looks no further."""
 
 _LOOKS = 2

@@ -64,7 +64,7 @@ class CostVerifier(Verifier[CostParams]):
 
     `Task.reference` is `{"function": name, "slow": text, "fast": text, "calls": [[argument, ...], ...]}`.
     All programs are written in the part of Python that `counted/program.py` describes; steps are summed
-    over the calls. Other keys are left alone. The submission is the program's text, fenced or bare.
+    over the calls. It may hold `within`, which then counts instead of the parameter. Other keys are left alone. The submission is the program's text, fenced or bare.
     Reasons: `cheapest`, `cheaper`, `no_cheaper`, `wrong_value`, `failed`; `not_text`, `too_long`, `no_program`,
     `refused_syntax` (it uses what is not there), and names of `JobStatus`. `parts["steps_ratio"]` is its
     steps over those of the best known one.
@@ -117,9 +117,13 @@ class CostVerifier(Verifier[CostParams]):
             return unusable("failed", f"what it returned cannot be read: {error}")
         if isinstance(ours, str):
             return unusable("refused_syntax", ours)
-        return self._compared(ours, slow, most, best)
+        return self._compared(
+            ours, slow, most, best * reference.get("within", self.settings.within), best
+        )
 
-    def _compared(self, ours: list[Counted], slow: list[Counted], most: int, best: int) -> Verdict:
+    def _compared(
+        self, ours: list[Counted], slow: list[Counted], most: int, enough: float, best: int
+    ) -> Verdict:
         total = 0
         for mine, wanted in zip(ours, slow, strict=True):
             total += mine.steps
@@ -134,7 +138,6 @@ class CostVerifier(Verifier[CostParams]):
         said = f"{total} steps; the version given takes {most}, the best known {best}"
         if total >= most:
             return scored(0.0, "no_cheaper", said, parts)
-        enough = best * self.settings.within
         if total <= enough:
             return scored(1.0, "cheapest", said, parts)
         return scored(math.log(most / total) / math.log(most / enough), "cheaper", said, parts)
@@ -165,4 +168,7 @@ def _checked(reference: JSON) -> dict[str, Any]:
         raise TaskError("calls must be a list of at least one list of arguments")
     if not all(isinstance(call, list | tuple) for call in calls):
         raise TaskError("each call must be a list of arguments")
+    within = reference.get("within", 1)
+    if isinstance(within, bool) or not isinstance(within, int | float) or within < 1:
+        raise TaskError(f"within must be a number of at least 1, got {within!r}")
     return dict(reference)

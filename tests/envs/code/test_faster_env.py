@@ -80,3 +80,20 @@ def test_a_half_way_improvement_earns_a_part():
     _, reward, _, _, info = env.step(better)
     assert info["verdict"].reason in ("cheaper", "no_cheaper")
     assert reward < 0.2
+
+
+def test_full_marks_are_nearer_to_the_best_known_at_the_top():
+    env = verigym.make("code/faster")
+    for level, within in ((6, 1.5), (7, 1.5), (8, 1.3), (9, 1.2), (10, 1.1)):
+        env.reset(seed=2, options={"difficulty": level})
+        assert f"for at most {within} times the steps" in env.task.prompt
+        assert env.task.reference.get("within", 1.5) == within
+        best = env.task.reference["fast"]
+        assert env.step(best)[1] == 1.0
+    # A little more in each call leaves a part.
+    env.reset(seed=2, options={"difficulty": 10})
+    more = best.replace(
+        "    if name ==", "    name, args = [len([0] * 99), name][1], args\n    if name ==", 1
+    )
+    more = more.replace("[0] * 99", "[0] * 999")
+    assert 0.5 < env.step(more)[1] < 1.0

@@ -71,3 +71,14 @@ def test_each_part_is_drawn_and_is_called_in_each_round():
         tree = ast.parse(drawn.source)
         assert tree.body[-1].name == "run"
     assert len(seen) == len(PARTS)
+
+
+@pytest.mark.parametrize("level", [9, 10])
+def test_no_state_comes_back_so_no_round_can_be_left_out(level):
+    count, wanted = LONG_LEVELS[level]
+    for seed in range(6):
+        drawn = draw_long_program(np.random.default_rng(seed), count)
+        execution = Execution(drawn.run, drawn.parts, 4 * wanted)
+        values = [repr(execution.call("run", list(drawn.nums), rounds)) for rounds in range(40)]
+        assert len(set(values)) == len(values)
+        assert "x * x" in drawn.run

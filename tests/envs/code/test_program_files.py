@@ -12,7 +12,8 @@ from verigym.envs.code.faster import LEVELS
 from verigym.envs.code.functions import SLOTS
 from verigym.envs.code.long_programs import PARTS
 from verigym.envs.code.program_files import MARKER, VERILOG_MARKER, body, fill_logic, program
-from verigym.envs.code.stages import HELPERS, REPORTS, STEPS
+from verigym.envs.code.stages import FEATURES, HELPERS, REPORTS, STEPS
+from verigym.envs.code.stdio import SYSTEMS
 from verigym.envs.code.verilog import LEVELS as HARDWARE
 
 PROGRAMS = files("verigym.envs.code.programs")
@@ -27,12 +28,15 @@ SLOW = [one for level in LEVELS.values() for one in level]
 USED = {
     "stdio": {one.name.replace("-", "_") for one in FAMILIES},
     "mutated": {one.name for one in MUTATED},
+    "mixing": {"mix"},
     "slow": {one.name for one in SLOW},
     "fast": {one.name for one in SLOW},
-    "stages": {one.name for one in (*STEPS, *REPORTS)},
+    "stages": {one.name for one in (*STEPS, *FEATURES, *REPORTS)},
     "helpers": set(HELPERS),
     "predict": {one.name for one in PARTS},
-    "functions": {one.__name__ for level in SLOTS.values() for slot in level for one in slot},
+    "functions": {one.__name__ for level in SLOTS.values() for slot in level for one in slot}
+    - {one.function for one in SYSTEMS},
+    "systems": {one.function for one in SYSTEMS},
 }
 
 

@@ -11,10 +11,16 @@ import pytest
 import verigym
 from verigym.envs.code.follow import Program
 from verigym.envs.code.known_python import FAILURES
-from verigym.envs.code.stdio import FAMILIES
+from verigym.envs.code.repair import SLOTS, _answers
+from verigym.envs.code.stdio import FAMILIES, SYSTEMS
 from verigym.verifiers.code.counted.state import OutOfSteps, RefusedProgram
 from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.strength.mutate import mutants
+
+REPAIRED = sorted(
+    {one.name for slots in SLOTS.values() for slot in slots for one in slot}
+    - {one.name for one in SYSTEMS}
+)
 
 
 def interpreted(program, stdin):
@@ -49,7 +55,7 @@ def executed(program, stdin, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", REPAIRED)
 def test_the_interpreter_agrees_with_python_on_programs_and_their_mutants(name, monkeypatch):
     family, rng = FAMILIES[name], np.random.default_rng(7)
     compared = 0
@@ -163,3 +169,38 @@ def test_a_problem_is_in_the_split_in_which_code_stdio_has_it():
                 prompt="", reference=None, essence=[found["family"], found["params"]]
             )
             assert repair.split_of(draft) == split
+
+
+@pytest.mark.parametrize("system", [pytest.param(one, id=one.name) for one in SYSTEMS])
+def test_each_fault_of_a_system_is_made_and_can_fail_a_hidden_test(system):
+    rng = np.random.default_rng(1)
+    left = dict.fromkeys(system.faults)
+    for _ in range(80):
+        p = system.draw(rng)
+        right = system.text(p)
+        cases = [system.lines(rng, p, size) for size in system.hidden_sizes]
+        for old, new in list(left):
+            assert right.count(old) < 2
+            wrong = right.replace(old, new)
+            if wrong != right and any(
+                _answers(system, p, lines, wrong) != system.answers(p, lines) for lines in cases
+            ):
+                del left[old, new]
+        if not left:
+            break
+    assert not left
+
+
+def test_the_examples_do_not_show_the_faults_of_systems():
+    env = verigym.make("code/repair", max_turns=2)
+    for seed, level in enumerate((8, 9, 10)):
+        env.reset(seed=seed, options={"difficulty": level})
+        wrong = broken_program(env.task.prompt)
+        if level == 10:
+            observation, reward, *_ = env.step(wrong)
+            assert reward == 0.0
+            assert "hidden test" in observation
+        right = extract_program(env.oracle(), "python")
+        lines = set(wrong.split("\n")) ^ set(right.split("\n"))
+        assert len(lines) >= 5
+        assert env.step(env.oracle())[1:3] == (1.0, True)

@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import statistics
 import types
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ import verigym
 from verigym.envs.code import repo
 from verigym.envs.code.repo_records import calls
 from verigym.envs.code.stage_variants import one_off, variants
-from verigym.envs.code.stages import REPORTS, STEPS
+from verigym.envs.code.stages import FEATURES, REPORTS, STEPS
 from verigym.verifiers.code.patch import patched
 
 
@@ -99,7 +101,7 @@ def test_hidden_records_tell_a_mended_part_whose_number_is_one_off(level):
 
 def test_parts_leave_their_records_as_they_are():
     rng = np.random.default_rng(5)
-    for stage in (*STEPS, *REPORTS):
+    for stage in (*STEPS, *FEATURES, *REPORTS):
         numbers = {name: low for name, (low, _) in stage.draws.items()}
         made = variants(stage)
         for maker in (made.right, *made.mistakes):
@@ -117,7 +119,7 @@ def test_python_agrees_on_many(level):
 
 
 def test_every_mistake_changes_its_source():
-    for stage in (*STEPS, *REPORTS):
+    for stage in (*STEPS, *FEATURES, *REPORTS):
         for old, new in stage.mistakes:
             assert old in stage.source
             assert old != new
@@ -173,3 +175,86 @@ def test_half_of_two_mistakes_earns_nothing():
 def test_a_mistake_is_one_of_those_drawn():
     plan = repo._Plan.draw(np.random.default_rng(1), 6)
     assert len({at for at, _ in plan.mistakes}) == 2
+
+
+def shared(amounts, records, numbers):
+    for week in {r["day"] // 7 for r in records}:
+        of_week = [at for at, r in enumerate(records) if r["day"] // 7 == week]
+        total = sum(records[at]["amount"] for at in of_week)
+        if total:
+            exact = {at: Fraction(records[at]["amount"] * numbers["POOL"], total) for at in of_week}
+            amounts.update({at: int(share) for at, share in exact.items()})
+            while sum(amounts[at] for at in of_week) < numbers["POOL"]:
+                most = max(of_week, key=lambda at: (exact[at] - int(exact[at]), -at))
+                amounts[most] += 1
+                exact[most] = Fraction(-1)
+    return amounts
+
+
+def settled(amounts, records, numbers):
+    for at, payment in enumerate(records):
+        while payment["group"] == "y" and amounts[at]:
+            bills = [
+                (r["day"], i)
+                for i, r in enumerate(records[:at])
+                if r["group"] == "x" and r["name"] == payment["name"] and amounts[i]
+            ]
+            if not bills:
+                break
+            amounts[min(bills)[1]] -= 1
+            amounts[at] -= 1
+    return {at: amount for at, amount in amounts.items() if amount}
+
+
+def bracketed(amounts, records, numbers):
+    sums = {}
+    for at, r in enumerate(records):
+        key = r["name"], r["day"] // 7
+        whole = part = 0
+        for _ in range(r["amount"]):
+            sums[key] = sums.get(key, 0) + 1
+            whole += sums[key] <= numbers["LOW"]
+            part += numbers["LOW"] < sums[key] <= numbers["HIGH"]
+        amounts[at] = whole + part * numbers["RATE"] // 100
+    return amounts
+
+
+def smoothed(amounts, records, numbers):
+    for at, r in enumerate(records):
+        own = [one["amount"] for one in records[: at + 1] if one["group"] == r["group"]]
+        amounts[at] = statistics.median_low(own[-numbers["SPAN"] :])
+    return amounts
+
+
+@pytest.mark.parametrize("stage", [pytest.param(one, id=one.name) for one in FEATURES])
+def test_parts_that_are_to_be_written_do_what_is_said_of_them_unit_by_unit(stage):
+    rng = np.random.default_rng(3)
+    way = {one.__name__: one for one in (shared, settled, bracketed, smoothed)}[stage.name]
+    for _ in range(40):
+        numbers = {n: int(rng.integers(low, high + 1)) for n, (low, high) in stage.draws.items()}
+        for records in itertools.islice(calls(rng, (numbers,)), 5):
+            plain = dict(enumerate(r["amount"] for r in records))
+            amounts = way(plain, records, numbers)
+            wanted = [{**records[at], "amount": amount} for at, amount in amounts.items()]
+            assert variants(stage).right(**numbers)(records) == wanted
+
+
+@pytest.mark.parametrize("level", [8, 9, 10])
+def test_parts_without_a_file_have_to_be_written(level):
+    env = verigym.make("code/repo", difficulty=level)
+    env.reset(seed=1)
+    files, fixed = env.task.reference["files"], env.task.reference["fixed"]
+    missing = sorted(set(fixed) - set(files))
+    assert len(missing) == level - 7
+    assert "still to be written" in env.task.prompt
+    assert "HISTORY.md" in files
+    for path in missing:
+        assert path.split("/")[1] in files["README.md"]
+        assert env.step(f"cat {path}")[0].startswith("there is no file")
+    whole = {**files, **fixed}
+    for test in env.task.reference["tests"]:
+        assert native(whole, env.task.reference["entry"], test["args"]) == test["result"]
+    mended = "\n".join(f"```python\n# file: {p}\n{fixed[p]}```" for p in fixed if p in files)
+    assert env.step(mended)[1:3] == (0.0, True)
+    env.reset(seed=1)
+    assert env.step(env.oracle())[1:3] == (1.0, True)

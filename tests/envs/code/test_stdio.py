@@ -73,6 +73,45 @@ GOLDEN = [
     ("edit-cost", {"insert": 1, "delete": 1, "change": 1}, "abc\nadc\n", "1"),
     ("edit-cost", {"insert": 1, "delete": 1, "change": 5}, "abc\nadc\n", "2"),
     ("edit-cost", {"insert": 3, "delete": 2, "change": 9}, "a\nab\n", "3"),
+    (
+        "scrolls",
+        {"asked": "count runs longest find", "letters": "abc", "mark": "b", "pattern": "aa"},
+        # The texts: ab, ababab, aaa, abababaaa, abababa, ba, cb.
+        "14\nword ab\ntimes 1 3\nspell 2 b ()\njoin 2 3\nsqueeze 4\nmirror 1\nturn 6 1\nlength 4\n"
+        "same 2 5\nsame 7 1\ncount 4 2 5\nruns 4 5 9\nlongest 4 5 9\nfind 4 1 9\n",
+        "9\n6\n0\n2\n3\n3\n2",
+    ),
+    (
+        "scrolls",
+        {
+            "asked": "meter peak code picks",
+            "letters": "abc",
+            "gains": "3 -2 1",
+            "low": -3,
+            "high": 3,
+            "start": 1,
+            "factors": "2 3 1",
+            "terms": "1 0 5",
+            "modulus": 50,
+            "pick": "ab",
+        },
+        "5\nword abba\nmeter 1 1 4\npeak 1 1 4\ncode 1 1 4\npicks 1 1 9\n",
+        "2\n3\n5\n2",
+    ),
+    (
+        "works",
+        {"asked": "made worth last both", "day": 10, "open": 7, "fault": 2, "order": "high"},
+        # Good items: of machine 1 at 0, 6 and 12, of machine 2 at 2 and 10.
+        "8\nmachine 0 3 0 2\nmachine 2 4 3 5\nmade 12\nworth 12\nlast 1 11\nboth 1 2 12\nstop 1 5 7\nlast 1 11\n",
+        "5\n16\n6\n0\n0",
+    ),
+    (
+        "boughs",
+        {"asked": "count within nth way clear", "width": 2, "wins": "nearest", "first": "white"},
+        "10\npaint 2 red\npaint 5 blue\npaint 2 gold\ncount 1 2 gold\nclose 3\nwithin 1 2 any\n"
+        "way 4 6\nway 4 5\nclear 5 white\nnth 1 2 any 2\n",
+        "1\n4\nclosed\n2\n2\n5",
+    ),
 ]
 
 
@@ -217,7 +256,7 @@ def test_of_a_hidden_test_only_that_it_failed():
     )
 
 
-@pytest.mark.parametrize("action", ["", "  ", "```python\n```", "x" * 20_000])
+@pytest.mark.parametrize("action", ["", "  ", "```python\n```", "x" * 70_000])
 def test_a_reply_without_a_program_is_an_invalid_action(action):
     env = verigym.make("code/stdio")
     env.reset(seed=2)

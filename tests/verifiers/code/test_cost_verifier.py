@@ -32,6 +32,7 @@ def test_the_best_known_earns_all_the_slow_one_nothing_and_between_the_logarithm
     assert verdict.score == pytest.approx(math.log(most / total) / math.log(most / (1.5 * best)))
     assert verdict.parts["steps_ratio"] == pytest.approx(total / best)
     assert judge(BETTER, within=1.0).score < verdict.score
+    assert judge(BETTER, task(within=1.0)).score == judge(BETTER, within=1.0).score
 
 
 UNPAID = {
@@ -69,6 +70,9 @@ def test_an_answer_of_endless_size_is_counted():
         {"calls": []},
         {"calls": [1]},
         {"function": 3},
+        {"within": 0.9},
+        {"within": "1.5"},
+        {"within": True},
     ],
 )
 def test_a_task_that_cannot_be_judged_is_a_fault(change):

@@ -8,10 +8,8 @@ def all_distances(parents, lengths):
     n = len(parents) + 1
     sizes = [1] * n
     total = 0
-    node = n
-    while node > 1:
-        node -= 1
-        size = sizes[node]
-        sizes[parents[node - 1]] += size
-        total += size * (n - size) * (lengths[node - 1] + FACTOR)
+    for parent, length in zip(parents[::-1], lengths[::-1]):
+        size = sizes.pop()
+        sizes[parent] += size
+        total += size * (n - size) * (length + FACTOR)
     return 2 * total

@@ -5,26 +5,25 @@ LIMIT = 300
 
 # The program:
 def small_xors(xs):
-    keys = []
-    bit = 0
-    while LIMIT >> bit:
-        if LIMIT >> bit & 1:
-            keys.append((bit, LIMIT >> bit ^ 1, {}))
-        bit += 1
-    prefix = 0
-    values = [0]
+    # How many beginnings have each exclusive or; from bit to bit, those that differ in lower bits become one.
+    counts = {0: 1}
+    value = 0
     for x in xs:
-        prefix = prefix ^ x
-        values.append(prefix)
-    count = 0
-    for bit, other, seen in keys:
-        for value in values:
-            key = value >> bit
-            wanted = key ^ other
-            if wanted in seen:
-                count += seen[wanted]
-            if key in seen:
-                seen[key] += 1
-            else:
-                seen[key] = 1
-    return count
+        value = value ^ x
+        counts[value] = counts.get(value, 0) + 1
+    limit = LIMIT
+    twice = 0
+    while True:
+        if limit == 1:
+            return (twice + sum([many * (many - 1) for many in counts.values()])) // 2
+        if limit % 2:
+            other = limit - 1
+            for key in counts:
+                if key ^ other in counts:
+                    twice += counts[key] * counts[key ^ other]
+        limit = limit >> 1
+        halves = {}
+        for key, many in counts.items():
+            half = key >> 1
+            halves[half] = halves.get(half, 0) + many
+        counts = halves
