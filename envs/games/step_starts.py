@@ -14,7 +14,6 @@ from verigym.verifiers.games.heap_steps import (
     winning_steps,
 )
 
-
 _SEVERAL = 4
 
 
