@@ -39,7 +39,8 @@ def walk_in_fog(start: LakeState, rules: HouseRules, fuel: int, planner: Planner
     """Return the walk of a walker to the goal, which it knows; None if it runs out of fuel or ways."""
     rows = start.rows
     known = [["G" if cell == "G" else "F" for cell in row] for row in rows]
-    at, last = (start.row, start.column), ()
+    at = (start.row, start.column)
+    last: tuple[str, ...] = ()
     ahead: list[str] = []
     moves = spent = tried = 0
     while rows[at[0]][at[1]] != "G":
