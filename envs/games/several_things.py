@@ -1,7 +1,7 @@
 """Several hidden things at once: the question that splits the choices still possible most evenly.
 
 A choice is a set of things, as many as are hidden; it fits if each answer is the number of its things of which the
-fact holds.
+fact holds; that number itself, or the rest when it is divided by a `base` (2: odd or even).
 """
 
 from __future__ import annotations
@@ -33,22 +33,24 @@ def _held(count: int, facts: Facts) -> NDArray[np.uint8]:
     return np.array(bits, dtype=np.uint8)
 
 
-def _fitting(count: int, hidden: int, facts: Facts, answers: Answers) -> NDArray[np.int16]:
+def _fitting(
+    count: int, hidden: int, facts: Facts, answers: Answers, base: int
+) -> NDArray[np.int16]:
     choices, held = _choices(count, hidden), _held(count, facts)
     for fact, answer in answers:
-        choices = choices[:, held[fact][choices].sum(axis=0, dtype=np.uint8) == answer]
+        choices = choices[:, held[fact][choices].sum(axis=0, dtype=np.uint8) % base == answer]
     return choices
 
 
 @lru_cache(maxsize=256)
 def next_question(
-    count: int, hidden: int, facts: Facts, answers: Answers
+    count: int, hidden: int, facts: Facts, answers: Answers, base: int
 ) -> int | tuple[int, ...] | None:
     """Return the question that leaves the fewest choices in the worst case, the first of equals, by its number; or the
     only choice that fits. None if several fit that no question tells apart."""
     if not answers:
-        return int(np.argmin([_worst(count, hidden, held.bit_count()) for held in facts]))
-    choices = _fitting(count, hidden, facts, answers)
+        return int(np.argmin([_worst(count, hidden, held.bit_count(), base) for held in facts]))
+    choices = _fitting(count, hidden, facts, answers, base)
     total = choices.shape[1]
     if total == 1:
         return tuple(choices[:, 0].tolist())
@@ -56,28 +58,33 @@ def next_question(
     sums = held[:, choices[0]]
     for place in choices[1:]:
         sums += held[:, place]
-    parts = [np.count_nonzero(sums == n, axis=1) for n in range(1, hidden + 1)]
+    if base <= hidden:
+        sums %= base
+    parts = [np.count_nonzero(sums == n, axis=1) for n in range(1, min(hidden + 1, base))]
     worst = np.max([total - sum(parts), *parts], axis=0)
     fact = int(worst.argmin())
     return fact if worst[fact] < total else None
 
 
-def _worst(count: int, hidden: int, yes: int) -> int:
+def _worst(count: int, hidden: int, yes: int, base: int) -> int:
     """The most choices that a question leaves if nothing is known yet, and its fact holds of `yes` things."""
-    return max(comb(yes, n) * comb(count - yes, hidden - n) for n in range(hidden + 1))
+    parts = [0] * base
+    for n in range(hidden + 1):
+        parts[n % base] += comb(yes, n) * comb(count - yes, hidden - n)
+    return max(parts)
 
 
-def questions_needed(secret: tuple[int, ...], count: int, facts: Facts) -> int | None:
+def questions_needed(secret: tuple[int, ...], count: int, facts: Facts, base: int) -> int | None:
     """Return how many questions single out `secret` if each is the one of `next_question`; None if they cannot."""
     answers: Answers = ()
     while True:
-        move = next_question(count, len(secret), facts, answers)
+        move = next_question(count, len(secret), facts, answers, base)
         if not isinstance(move, int):
             return None if move is None else len(answers)
-        answers = (*answers, (move, sum(facts[move] >> thing & 1 for thing in secret)))
+        answers = (*answers, (move, sum(facts[move] >> thing & 1 for thing in secret) % base))
 
 
-def count_splitting(count: int, hidden: int, facts: Facts, answers: Answers) -> int:
+def count_splitting(count: int, hidden: int, facts: Facts, answers: Answers, base: int) -> int:
     """Count what `next_question` does on paper: each look at a choice, for one fact, is an operation.
 
     Before the first answer, the sizes of the parts follow from the number of things of which a fact holds.
@@ -92,15 +99,15 @@ def count_splitting(count: int, hidden: int, facts: Facts, answers: Answers) -> 
     for choice in combinations(range(count), hidden):
         for fact, answer in answers:
             operations += 1
-            if sum([facts[fact] >> thing & 1 for thing in choice]) != answer:
+            if sum([facts[fact] >> thing & 1 for thing in choice]) % base != answer:
                 break
         else:
             fitting.append(sum([1 << thing for thing in choice]))
     if len(fitting) == 1:
         return operations
     for held in facts:
-        parts = [0] * (hidden + 1)
+        parts = [0] * base
         for chosen in fitting:
             operations += 1
-            parts[(chosen & held).bit_count()] += 1
+            parts[(chosen & held).bit_count() % base] += 1
     return operations

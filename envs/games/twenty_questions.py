@@ -32,10 +32,13 @@ SIZES = {
     6: (120, 0),
     7: (140, 0),
 }
-# From level 8 on: how many things, how many of them are hidden, how many questions the best split needs at least (what
-# fewer find is found by luck), and how many more turns there are.
-SEVERAL = {8: (48, 2, 9, 2), 9: (32, 3, 10, 1), 10: (40, 3, 11, 0)}
-
+# From level 8 on: how many things, how many of them are hidden, if answers say no more than odd or even, how many questions the
+# best split needs at least (what fewer find is found by luck), and how many more turns there are.
+SEVERAL = {
+    8: (48, 2, False, 9, 2),
+    9: (40, 3, False, 11, 1),
+    10: (40, 3, True, 14, 1),
+}
 _NUMBERS = {1: "one", 2: "two", 3: "three"}
 
 _PROMPT = """\
@@ -43,12 +46,15 @@ One of these things is hidden: {things}.
 Find out which one. Ask questions in exactly these words; each is answered with yes or no, by what is usually true: {asks}.
 Answer with one line, such as "ask: {example}", or, when you know it, "guess: {thing}". You have {turns} \
 turns, including the guess, and only one guess."""
+_COUNT = "Each question is answered with the number of hidden things of which the fact is true."
+_PARITY = """\
+Each question is answered with odd or even: that is what the number of hidden things of which the fact is true is. 0 is even."""
 _PROMPT_SEVERAL = """\
 {count} of these things are hidden: {things}.
 Find out which. Ask about these facts, in exactly these words; the things of which each is true are given, and it is true of \
 no others:
 {asks}
-Each question is answered with the number of hidden things of which the fact is true. The answers to all questions would \
+{answer} The answers to all questions would \
 leave one choice of {number} things.
 Answer with one line, such as "ask: {example}", or, when you know all, with all of them in any order: "guess: {guess}". You \
 have {turns} turns, including the guess, and only one guess. So many are enough if each question is the one that leaves the \
@@ -150,16 +156,16 @@ class TwentyQuestions(ReplayedGame):
 
 
 def _draw_several(
-    rng: np.random.Generator, count: int, hidden: int, least: int, slack: int
+    rng: np.random.Generator, count: int, hidden: int, parity: bool, least: int, slack: int
 ) -> tuple[str, dict[str, Any]]:
     """Draw things until the questions single out those that are hidden."""
-    known = table()
+    known, base = table(), 2 if parity else hidden + 1
     while True:
         chosen = sorted(rng.permutation(len(known.names))[:count].tolist())
         things = [known.names[i] for i in chosen]
         secret = tuple(sorted(rng.choice(count, hidden, replace=False).tolist()))
         facts = _facts_of(things)
-        needed = questions_needed(secret, count, tuple(facts.values()))
+        needed = questions_needed(secret, count, tuple(facts.values()), base)
         if needed is not None and needed >= least:
             break
     turns = needed + 1 + slack
@@ -169,13 +175,17 @@ def _draw_several(
         number=number,
         things=", ".join(things),
         asks="\n".join(f"- {fact}: {_listed(things, held)}" for fact, held in facts.items()),
+        answer=_PARITY if parity else _COUNT,
         example=asks[0],
         guess=" and ".join(things[:hidden]),
         turns=turns,
         spare=f", and {_NUMBERS[slack]} can be spared" if slack else "",
     )
-    counts = {fact: sum(held >> thing & 1 for thing in secret) for fact, held in facts.items()}
+    counts = {
+        fact: sum(held >> thing & 1 for thing in secret) % base for fact, held in facts.items()
+    }
     return prompt, {
+        "answers": "parity" if parity else "counts",
         "secret": [things[thing] for thing in secret],
         "things": things,
         "asks": asks,
@@ -205,15 +215,17 @@ def _listed(things: list[str], held: int) -> str:
     return ", ".join(thing for i, thing in enumerate(things) if held >> i & 1)
 
 
-def _several(board: Inquiry) -> tuple[int, int, Facts, Answers]:
-    """What is known where several things are hidden: their number, facts, and the answers so far."""
+def _several(board: Inquiry) -> tuple[int, int, Facts, Answers, int]:
+    """What is known where several things are hidden: how many things there are and how many hidden, facts, the answers so
+    far, and the base of answers."""
     facts = tuple(_facts_of(board.things).values())
     answers = tuple(
         (i, count)
         for i, (ask, count) in enumerate(zip(board.asks, board.counts, strict=True))
         if ask in board.asked
     )
-    return len(board.things), len(board.secret.split(" and ")), facts, answers
+    hidden = len(board.secret.split(" and "))
+    return len(board.things), hidden, facts, answers, 2 if board.parity else hidden + 1
 
 
 def _best_of_several(board: Inquiry) -> str:
@@ -226,6 +238,8 @@ def _best_of_several(board: Inquiry) -> str:
 
 
 def _answers(board: Inquiry) -> list[str]:
+    if board.parity:
+        return ["odd" if count else "even" for count in board.counts]
     if board.counts:
         return list(map(str, board.counts))
     return ["yes" if fact in board.facts else "no" for fact in board.asks]

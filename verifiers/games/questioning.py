@@ -16,7 +16,8 @@ _MOVE = re.compile(r"(ask|guess)\s*:\s*([a-z][a-z '-]{0,80}?)\s*[.?]?")
 class Inquiry:
     """The hidden thing and what holds of it; what was asked, without order; the guess, if made.
 
-    Several hidden things are joined by " and ", in alphabetical order; `counts` then has the answers to `asks`.
+    Several hidden things are joined by " and ", in alphabetical order; `counts` then has the answers to `asks`, which are
+    1 for odd and 0 for even numbers if `parity` is True.
     """
 
     secret: str
@@ -26,6 +27,7 @@ class Inquiry:
     asked: frozenset[str] = frozenset()
     guess: str = ""
     counts: tuple[int, ...] = ()
+    parity: bool = False
 
 
 class TwentyQuestionsRules:
@@ -35,7 +37,7 @@ class TwentyQuestionsRules:
     `guess: dog`, one of `things`; the first guess ends the game.
 
     With several hidden things, `"secret": ["dog", "cat"]`, `facts` is an object such as `{"can fly": 1}`: the number of
-    hidden things of which each fact holds, if it is not 0. All must be guessed at once, `guess: dog and cat`, in any order.
+    hidden things of which each fact holds, if it is not 0; with `"answers": "parity"` it is 1 if that number is odd. All must be guessed at once, `guess: dog and cat`, in any order.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Inquiry:
@@ -91,10 +93,16 @@ def _several(
             f"twenty-questions: facts must be an object with keys of asks, got {facts!r}"
         )
     counts = tuple(facts.get(ask, 0) for ask in asks)
-    if not all(type(count) is int and 0 <= count <= len(secret) for count in counts):
-        raise TaskError(f"twenty-questions: facts must be numbers up to {len(secret)}")
+    answers = reference.get("answers", "counts")
+    if answers not in ("counts", "parity"):
+        raise TaskError(f"twenty-questions: answers must be counts or parity, got {answers!r}")
+    parity = answers == "parity"
+    most = 1 if parity else len(secret)
+    if not all(type(count) is int and 0 <= count <= most for count in counts):
+        raise TaskError(f"twenty-questions: facts must be numbers up to {most}")
     held = frozenset(ask for ask in asks if facts.get(ask))
-    return Inquiry(_joined(secret), things, asks, held, counts=tuple(map(int, map(str, counts))))
+    numbers = tuple(int(str(count)) for count in counts)
+    return Inquiry(_joined(secret), things, asks, held, counts=numbers, parity=parity)
 
 
 def _joined(things: Iterable[str]) -> str:

@@ -21,25 +21,25 @@ REFERENCE = {
 }
 
 
-def brute_question(count, hidden, facts, answers):
+def brute_question(count, hidden, facts, answers, base):
     """The same by sets of sets, and all choices."""
     sets = [{thing for thing in range(count) if held >> thing & 1} for held in facts]
     left = [
         choice
         for choice in itertools.combinations(range(count), hidden)
-        if all(len(sets[fact] & set(choice)) == answer for fact, answer in answers)
+        if all(len(sets[fact] & set(choice)) % base == answer for fact, answer in answers)
     ]
     if len(left) == 1:
         return left[0]
     worst = [
-        max(sum(len(held & set(choice)) == n for choice in left) for n in range(hidden + 1))
+        max(sum(len(held & set(choice)) % base == n for choice in left) for n in range(base))
         for held in sets
     ]
     return worst.index(min(worst)) if min(worst) < len(left) else None
 
 
-@pytest.mark.parametrize("hidden", [2, 3])
-def test_the_next_question_agrees_with_sets(hidden):
+@pytest.mark.parametrize(("hidden", "base"), [(2, 3), (3, 4), (2, 2), (3, 2)])
+def test_the_next_question_agrees_with_sets(hidden, base):
     rng, ends = random.Random(hidden), set()
     for _ in range(25):
         count = rng.randint(hidden + 2, 9)
@@ -47,25 +47,26 @@ def test_the_next_question_agrees_with_sets(hidden):
         secret = tuple(sorted(rng.sample(range(count), hidden)))
         answers = ()
         while True:
-            move = next_question(count, hidden, facts, answers)
-            assert move == brute_question(count, hidden, facts, answers)
+            move = next_question(count, hidden, facts, answers, base)
+            assert move == brute_question(count, hidden, facts, answers, base)
             if not isinstance(move, int):
                 break
-            answers += ((move, sum(facts[move] >> thing & 1 for thing in secret)),)
+            told = sum(facts[move] >> thing & 1 for thing in secret) % base
+            answers += ((move, told),)
         assert move in (None, secret)
         ends.add(move is None)
-        needed = questions_needed(secret, count, facts)
+        needed = questions_needed(secret, count, facts, base)
         assert needed == (None if move is None else len(answers))
     assert ends == {True, False}
 
 
 def test_work_falls_as_choices_are_ruled_out():
     facts = (0b000111, 0b011001, 0b101010)
-    first = count_splitting(6, 2, facts, ())
+    first = count_splitting(6, 2, facts, (), 3)
     assert first == 6 * 3
-    asked = count_splitting(6, 2, facts, ((0, 2),))
+    asked = count_splitting(6, 2, facts, ((0, 2),), 3)
     assert asked == 15 + 3 * 3  # all pairs are looked at; three fit, for three facts
-    assert count_splitting(6, 2, facts, ((0, 2), (1, 0))) < asked
+    assert count_splitting(6, 2, facts, ((0, 2), (1, 0)), 3) < asked
 
 
 @pytest.mark.parametrize("level", [8, 9, 10])
@@ -76,13 +77,16 @@ def test_the_oracle_finds_all_within_the_turns_and_knows_the_answers_alone(level
     # What the prompt says of the facts is what the answers are counted by.
     held = dict(line[2:].split(": ") for line in prompt.splitlines() if line.startswith("- "))
     secret = set(task.reference["secret"])
-    counts = {ask: len(secret & set(things.split(", "))) for ask, things in held.items()}
+    base = 2 if level == 10 else len(secret) + 1
+    counts = {ask: len(secret & set(things.split(", "))) % base for ask, things in held.items()}
     assert list(held) == task.reference["asks"]
     assert task.reference["facts"] == {ask: count for ask, count in counts.items() if count}
     fitting = [
         set(choice)
         for choice in itertools.combinations(task.reference["things"], len(secret))
-        if all(len(set(choice) & set(held[ask].split(", "))) == n for ask, n in counts.items())
+        if all(
+            len(set(choice) & set(held[ask].split(", "))) % base == n for ask, n in counts.items()
+        )
     ]
     assert fitting == [secret]
     over, turns = False, 0
@@ -91,10 +95,10 @@ def test_the_oracle_finds_all_within_the_turns_and_knows_the_answers_alone(level
         _, reward, terminated, truncated, _ = env.step(env.oracle())
         over, turns = terminated or truncated, turns + 1
     assert reward == 1.0
-    assert turns == task.reference["turns"] - {8: 2, 9: 1, 10: 0}[level]
+    assert turns == task.reference["turns"] - {8: 2, 9: 1, 10: 1}[level]
     # Another secret with the same answers so far gets the same question.
     other = sorted(set(task.reference["things"]) - secret)[: len(secret)]
-    facts = {ask: len(set(other) & set(things.split(", "))) for ask, things in held.items()}
+    facts = {ask: len(set(other) & set(things.split(", "))) % base for ask, things in held.items()}
     facts = {ask: count for ask, count in facts.items() if count}
     env.reset(
         options={
@@ -137,6 +141,17 @@ def test_the_answers_are_numbers():
     assert set(seen.splitlines()) == {f"{ask}: {env.task.reference['facts'][ask]}", f"{none}: 0"}
 
 
+def test_odd_and_even_are_all_that_is_told_at_the_top():
+    env = verigym.make(NAME, difficulty=10)
+    prompt, _ = env.reset(seed=1)
+    assert "odd or even" in prompt
+    odd = next(ask for ask in env.task.reference["asks"] if ask in env.task.reference["facts"])
+    even = next(ask for ask in env.task.reference["asks"] if ask not in env.task.reference["facts"])
+    env.step(f"ask: {odd}")
+    seen, *_ = env.step(f"ask: {even}")
+    assert set(seen.splitlines()) == {f"{odd}: odd", f"{even}: even"}
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -146,6 +161,8 @@ def test_the_answers_are_numbers():
         {"facts": {"is red": 1}},
         {"facts": {"can fly": 3}},
         {"facts": {"can fly": True}},
+        {"answers": "parity"},
+        {"answers": "none"},
         {"things": ["bat", "owl", "pig and ant"]},
     ],
 )
