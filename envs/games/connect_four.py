@@ -8,25 +8,37 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.late_wins import LateWin, count_search, essence_of, late_win
 from verigym.envs.games.self_play import Duel
-from verigym.verifiers.games.connect_four import (
-    FAR,
+from verigym.verifiers.games.connect_four import FAR, pair, reply, winning_cell, wins_in
+from verigym.verifiers.games.connect_four_boards import (
     bits,
     completing,
     four,
     open_cells,
-    pair,
-    reply,
     rows_of,
     safe_cells,
-    winning_cell,
-    wins_in,
 )
+from verigym.verifiers.games.connect_four_values import best_cells
 from verigym.verifiers.games.duels import DuelState
 from verigym.verifiers.games.rules import RULES
 
-# Opponent, and in how many moves the win can be forced.
-LEVELS = {2: ("greedy", 2), 4: ("greedy", 3), 6: ("search", 4)}
+# Opponent, in how many moves the win can be forced, and moves to spare.
+LEVELS = {
+    1: ("random", 2, 2),
+    2: ("greedy", 2, 0),
+    3: ("greedy", 3, 1),
+    4: ("greedy", 3, 0),
+    5: ("search", 4, 1),
+    6: ("search", 4, 0),
+}
+# From level 7 on the opponent plays perfectly.
+LATE = {
+    7: LateWin(empty=14, moves=5, narrow=1, tries=150, spare=1),
+    8: LateWin(empty=16, moves=6, narrow=1, tries=200, spare=0),
+    9: LateWin(empty=18, moves=8, narrow=2, tries=300, spare=0),
+    10: LateWin(empty=18, moves=9, narrow=3, tries=800, spare=0),
+}
 _FIRST_PLY = 10  # fewer signs hold no forced win to speak of
 
 _BOARD = """\
@@ -44,31 +56,36 @@ class ConnectFour(Duel):
     """The environment. An action is a column, 1 to 7.
 
     The start is a position in the midst of a game in which X can force the win in the moves that are
-    given, whatever the opponent plays, and not in fewer. There are three levels, for wins in two, three and four
-    moves: longer ones that threats force are too rare to be drawn.
+    given, whatever the opponent plays, and not in fewer. Up to level 6 threats alone force it. From level 7 on
+    the board is half full and a full search finds it: on several turns one move alone keeps the win.
     """
 
     id: ClassVar[str] = "verigym/games/connect-four-v0"
     game: ClassVar[str] = "connect-four"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     names: ClassVar[tuple[str, str]] = ("X", "O")
     recoverable: ClassVar[bool] = False
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Play games of random but not careless moves, until a position fits."""
-        opponent, moves = LEVELS[level]
-        rows = rows_of(_won_position(rng, moves))
+        if level in LATE:
+            late = LATE[level]
+            opponent, turns = "perfect", late.moves + late.spare
+            board = late_win(rng, late, self.wants)
+        else:
+            opponent, moves, spare = LEVELS[level]
+            turns = moves + spare
+            board = _won_position(rng, moves)
         reference = {
-            "rows": rows,
+            "rows": rows_of(board),
             "opponent": opponent,
             "seed": int(rng.integers(1 << 31)),
-            "max_moves": moves,
-            "turns": moves,
-            "essence": min(rows, [row[::-1] for row in rows]),  # its mirror image is the same
+            "max_moves": turns,
+            "turns": turns,
+            "essence": essence_of(board),  # its mirror image is the same
         }
-        return _PROMPT.format(board=_BOARD, turns=moves), reference
+        return _PROMPT.format(board=_BOARD, turns=turns), reference
 
     @override
     def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
@@ -111,6 +128,9 @@ class ConnectFour(Duel):
     @override
     def best(self, board: DuelState) -> str | None:
         """Return the shortest win that can be forced."""
+        if board.strength == "perfect":
+            value, cells = best_cells(*pair(board))
+            return _column(bits(cells)[0]) if value > 0 else None
         cell = winning_cell(*pair(board), FAR)
         return _column(cell) if cell else None
 
@@ -122,8 +142,10 @@ class ConnectFour(Duel):
     @override
     def effort(self, board: DuelState) -> int:
         """Count the cells that are looked at, and the moves that are tried, until a win is found that threats
-        force; deeper step by step."""
+        force; deeper step by step. Against perfect play count the moves that a full search tries."""
         me, you = pair(board)
+        if board.strength == "perfect":
+            return max(1, count_search(me, you))
         operations = 0
 
         def forced(me: int, you: int, moves: int) -> bool:

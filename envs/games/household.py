@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.errand_plans import IN, plan_errands
 from verigym.envs.games.homes import ROOMS, THINGS, HomeDraws, furnished, spots_for
 from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.household import APPLIANCES, STATES, HouseholdState, is_run, kind_of
@@ -23,9 +25,15 @@ SIZES: dict[int, tuple[int, int, tuple[str, ...]]] = {
     5: (4, 19, ("heat", "cool", "clean")),
     6: (5, 24, ("two", "heat", "cool", "clean")),
 }
-# From level 7 on: things that are not wanted, errands, commands that the order in the prompt takes beyond the best
-# one, and commands to spare in percent.
-SEVERAL = {7: (30, 2, 1, 15), 8: (40, 3, 2, 5), 9: (50, 4, 2, 0), 10: (80, 4, 3, 0)}
+# From level 7 on: things that are not wanted, errands, ways that a search for the fewest commands tries at least and at
+# most, commands that the best order of whole errands, each run by itself, takes beyond them, and commands to spare in percent.
+SEVERAL = {
+    7: (30, 3, range(300, 1500), 0, 15),
+    8: (40, 3, range(800, 4000), 1, 5),
+    9: (50, 4, range(1500, 6000), 1, 0),
+    10: (80, 5, range(2500, 8000), 1, 0),
+}
+MOST_TRIED = 40_000
 
 _PROMPT = """\
 You are at home. The rooms are: {rooms}. Your errand is to {errand}. Any thing of the kind will do.
@@ -44,8 +52,7 @@ from it or put one into it. You can hold one thing at a time. You can heat a thi
 microwave, cool it at a fridge, and clean it at a sink.
 Answer with one command: go to PLACE OR ROOM, open PLACE, close PLACE, take THING from PLACE, put THING \
 in PLACE, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE, or use PLACE. Give things and \
-places with their numbers, as in "take cup 2 from table 1". You have {turns} commands, hardly more than the errands take in the \
-best order.
+places with their numbers, as in "take cup 2 from table 1". You have {turns} commands, {spare}.
 The places by room, and the things that are there now. All that can be closed is closed:
 {map}"""
 
@@ -57,14 +64,14 @@ _ERRANDS = {
     "clean": "clean {a} {thing} and put it {into} {b} {place}",
     "light": "look at {a} {thing} in the light: hold it while you are at a lamp that is switched on",
 }
-_IN = ("basket", "bin", "cabinet", "drawer", "fridge", "microwave", "safe", "sink", "wardrobe")
 
 
 class Household(ReplayedGame):
     """The environment. An action is a command such as `open fridge 1`; six kinds of errands.
 
     The turns are enough to look into every place of the house once and then to run the errand. From level 7 on there
-    are several errands, the prompt says where everything is, and no turns are left for a worse order.
+    are several errands, the prompt says where everything is, and the turns are the fewest that all errands take, in any
+    order and with any thing and place, or hardly more.
     """
 
     id: ClassVar[str] = "verigym/games/household-v0"
@@ -75,7 +82,7 @@ class Household(ReplayedGame):
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw a house in which nothing of the wanted kind is at its target yet."""
         if level in SEVERAL:
-            return _draw_several(rng, level)
+            return _draw_several(rng, level, self.wants)
         size, others, errands = SIZES[level]
         draws = HomeDraws(rng.random(256 if others < 30 else 4 * others).tolist())
         rest = [room for room in ROOMS if room != "kitchen"]
@@ -168,11 +175,17 @@ class Household(ReplayedGame):
     @override
     def best(self, board: HouseholdState) -> str | None:
         """Return the next command of a player who knows the place of everything."""
-        return None if RULES["household"].won(board) else _next_command(board)
+        if RULES["household"].won(board):
+            return None
+        return _planned(board) if board.house.more else _next_command(board)
 
     def work(self, state: Play) -> int:
-        """Count the things that are compared with the wanted kind, or the places with the target."""
+        """Count the things that are compared with the wanted kind, or the places with the target; for several errands
+        the deliveries that a search for the fewest commands tries."""
         board: HouseholdState = state.board
+        if board.house.more:
+            found = None if state.moves else plan_errands(board, MOST_TRIED)
+            return max(1, found.tried) if found else 1
         operations, wanted = 1, _current(board)[1]
         if kind_of(board.held) == wanted:
             for name in board.house.room_of:
@@ -185,6 +198,25 @@ class Household(ReplayedGame):
             if kind_of(thing) == wanted:
                 operations += 1  # how far it is
         return operations
+
+
+_KNOWN: dict[HouseholdState, str] = {}
+_MOST_KNOWN = 5000
+
+
+def _planned(board: HouseholdState) -> str:
+    """The next command of a plan with the fewest; of a simple player if the plan cannot be found."""
+    if board not in _KNOWN:
+        if len(_KNOWN) > _MOST_KNOWN:
+            _KNOWN.clear()
+        found = plan_errands(board, MOST_TRIED)
+        if found is None:
+            return _next_command(board)
+        here, rules = board, RULES["household"]
+        for command in found.moves:
+            _KNOWN[here] = command
+            here = rules.apply(here, rules.read(command))
+    return _KNOWN[board]
 
 
 def _next_command(board: HouseholdState) -> str:
@@ -212,9 +244,11 @@ def _current(board: HouseholdState) -> tuple[str, str, str]:
     return next((one for one in errands if not is_run(board, one)), errands[-1])
 
 
-def _draw_several(rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+def _draw_several(
+    rng: np.random.Generator, level: int, wants: Callable[[JSON], bool]
+) -> tuple[str, dict[str, Any]]:
     """Draw houses and errands for different kinds of things, until their order matters."""
-    others, count, beyond, spare = SEVERAL[level]
+    others, count, tries, beyond, spare = SEVERAL[level]
     rooms = list(ROOMS)
     while True:
         draws = HomeDraws(rng.random(8 * others + 200).tolist())
@@ -222,22 +256,34 @@ def _draw_several(rng: np.random.Generator, level: int) -> tuple[str, dict[str, 
         errands = _drawn_errands(draws, places, count)
         things = _scattered(draws, places, errands, others)
         house = {"places": places, "things": things, "room": draws.pick(rooms)}
+        essence: JSON = [sorted(things.items()), sorted(errands)]
+        if not wants(essence):
+            continue
         # Other things do not matter to the plan.
         kinds = [thing for _, thing, _ in errands]
         wanted = {name: spot for name, spot in things.items() if kind_of(name) in kinds}
         start = RULES["household"].start({**house, "things": wanted, "errands": errands})
-        order, commands = _best_order(start)
-        if _commands(start, errands) >= commands + beyond:
+        found = plan_errands(start, tries.stop)
+        if found and found.tried in tries and _best_order(start) >= found.fuel + beyond:
             break
-    turns = commands + commands * spare // 100
+    turns = found.fuel + found.fuel * spare // 100
+    most = f"{turns - found.fuel} more than" if turns > found.fuel else "which is the fewest that"
     prompt = _PROMPT_SEVERAL.format(
         rooms=", ".join(rooms),
         errands="; ".join(_said(*one) for one in errands),
         turns=turns,
+        spare=f"{most} the errands take"
+        if turns == found.fuel
+        else f"{most} the errands take at least",
         map="\n".join(_mapped(room, places, things) for room in rooms),
     )
     limits = {"turns": turns, "max_moves": turns}
-    return prompt, {**house, "errands": [list(one) for one in order], **limits}
+    return prompt, {
+        **house,
+        "errands": [list(one) for one in errands],
+        **limits,
+        "essence": essence,
+    }
 
 
 def _drawn_errands(
@@ -273,33 +319,21 @@ def _scattered(
     return things
 
 
-def _best_order(start: HouseholdState) -> tuple[list[tuple[str, str, str]], int]:
-    """Return the order of the errands that takes the fewest commands, and how many, by trying all orders."""
-    best: list[tuple[str, str, str]] = []
+def _best_order(start: HouseholdState) -> int:
+    """Return the commands of a simple player who runs one errand after the other, in the best order of all."""
     least = 1 << 30
 
-    def run(state: HouseholdState, done: list[tuple[str, str, str]], spent: int) -> None:
-        nonlocal best, least
-        left = [one for one in errands if one not in done]
-        if not left and spent < least:
-            best, least = done, spent
+    def run(state: HouseholdState, left: list[tuple[str, str, str]], spent: int) -> None:
+        nonlocal least
+        if not left:
+            least = min(least, spent)
         for one in left:
             after, commands = _after(state, one)
             if spent + commands < least:
-                run(after, [*done, one], spent + commands)
+                run(after, [other for other in left if other != one], spent + commands)
 
-    errands = (start.house.errand, *start.house.more)
-    run(start, [], 0)
-    return best, least
-
-
-def _commands(state: HouseholdState, order: list[tuple[str, str, str]]) -> int:
-    """Return the number of commands that the errands take in this order."""
-    spent = 0
-    for errand in order:
-        state, commands = _after(state, errand)
-        spent += commands
-    return spent
+    run(start, [start.house.errand, *start.house.more], 0)
+    return least
 
 
 def _after(state: HouseholdState, errand: tuple[str, str, str]) -> tuple[HouseholdState, int]:
@@ -331,7 +365,7 @@ def _said(errand: str, thing: str, place: str) -> str:
         place=place,
         a="an" if thing[0] in "aeiou" else "a",
         b="an" if place[:1] in tuple("aeiou") else "a",
-        into="in" if place in _IN else "on",
+        into="in" if place in IN else "on",
     )
 
 
@@ -346,7 +380,7 @@ def _told(board: HouseholdState, thing: str) -> str:
 
 
 def _put(board: HouseholdState, place: str) -> str:
-    return f"put {board.held} {'in' if kind_of(place) in _IN else 'on'} {place}"
+    return f"put {board.held} {'in' if kind_of(place) in IN else 'on'} {place}"
 
 
 def _steps(board: HouseholdState, place: str) -> int:

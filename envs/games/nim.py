@@ -11,7 +11,9 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.self_play import Duel
+from verigym.envs.games.step_starts import StepGame, count_steps, draw_start, say_steps
 from verigym.verifiers.games.duels import DuelState, nim_move, nim_moves, restricted_move
+from verigym.verifiers.games.heap_steps import open_steps, winning_steps
 from verigym.verifiers.games.rules import RULES
 
 # Opponent, heaps, and things in all heaps together: an odd number, so that the nim-sum is not 0.
@@ -27,8 +29,14 @@ LEVELS = {
     9: ("perfect", 7, 91),
     10: ("perfect", 8, 121),
 }
-# From level 7 on: how many numbers may be taken from a heap, and if each heap has its own.
-RULED = {7: (4, False), 8: (5, False), 9: (4, True), 10: (5, True)}
+# At level 7: how many numbers may be taken from a heap, and if each heap has its own.
+RULED = {7: (4, False)}
+# From level 8 on: moves that take objects from several heaps at once.
+STEPPED = {
+    8: StepGame(count=2, heaps=(20, 28), steps=5, most=4, tries=500, narrow=2),
+    9: StepGame(count=3, heaps=(14, 18), steps=6, most=4, tries=1500, narrow=2),
+    10: StepGame(count=3, heaps=(18, 22), steps=7, most=4, tries=4000, narrow=4),
+}
 _LARGEST = 9  # heap, with both sides played
 
 _PROMPT = """\
@@ -39,6 +47,12 @@ _PROMPT_RULED = """\
 Nim with {count} heaps of objects. You and your opponent take turns; each takes objects from one heap, and only as \
 many as the rules of this game allow: {takes}. Whoever cannot move loses, even if objects are left. It is your turn.
 Answer with the number of a heap and how many objects you take, such as 2 3."""
+_PROMPT_STEPPED = """\
+A game with {count} heaps of objects. You and your opponent take turns; a move takes objects from the heaps as one of \
+these lines says, and can only be made if all of them are there:
+{steps}
+Whoever cannot move {end}, even if objects are left. Your opponent never makes a mistake. It is your turn, and you can win.
+Answer with the number of a line, such as 2."""
 _PROMPT_SIDES = """\
 Nim with {count} heaps of objects. Two players take turns; each takes one or more objects from one heap. \
 Whoever takes the last object wins.
@@ -49,8 +63,9 @@ class Nim(Duel):
     """The environment. An action is `heap many`. Every start can be won.
 
     The heaps decide the split, in whatever order. Against an opponent all starts of a level hold equally many
-    things, so that no move leads from one to another, and no split meets the starts of another. From level 7 on it is
-    drawn how many objects may be taken, so that no nim-sum of the heaps helps.
+    things, so that no move leads from one to another, and no split meets the starts of another. At level 7 it is drawn
+    how many objects may be taken, so that no nim-sum of the heaps helps; from level 8 on moves take from several heaps at
+    once, so that no theory of single heaps does, and it is drawn if whoever cannot move loses or wins.
     """
 
     id: ClassVar[str] = "verigym/games/nim-v0"
@@ -61,6 +76,8 @@ class Nim(Duel):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        if level in STEPPED:
+            return _draw_stepped(rng, STEPPED[level])
         opponent, count, things = LEVELS[level]
         takes: list[list[int]] = []
         while True:
@@ -118,21 +135,28 @@ class Nim(Duel):
 
     @override
     def moves(self, board: DuelState) -> list[str]:
+        if board.steps:
+            return [str(number + 1) for number in open_steps(_heaps(board), board.steps)]
         return [f"{heap + 1} {many}" for heap, many in nim_moves(_heaps(board), board.takes)]
 
     @override
     def lost(self, board: DuelState) -> bool:
-        return board.last == "opponent"
+        return bool(RULES["nim"].lost(board))  # type: ignore[attr-defined]
 
     @override
     def best(self, board: DuelState) -> str | None:
         """Return the move by the nim-sum; if that is 0, by the opponent's actual replies."""
+        if board.steps:
+            winning = winning_steps(_heaps(board), board.steps, board.misere)
+            return str(winning[0] + 1) if winning else None
         move = _winning(_heaps(board), board.takes) or _trap(board)
         return f"{move[0] + 1} {move[1]}" if move else None
 
     @override
     def effort(self, board: DuelState) -> int:
         """Count the steps of finding all good moves on paper (`find_moves`)."""
+        if board.steps:
+            return count_steps(_heaps(board), board.steps, board.misere)
         if board.takes:
             return count_values(_heaps(board), board.takes)
         return find_moves(_heaps(board))[1]
@@ -210,6 +234,22 @@ def _heaps(board: DuelState) -> tuple[int, ...]:
 
 def _winning(heaps: tuple[int, ...], takes: tuple[tuple[int, ...], ...]) -> tuple[int, int] | None:
     return restricted_move(heaps, takes) if takes else nim_move(heaps)
+
+
+def _draw_stepped(rng: np.random.Generator, game: StepGame) -> tuple[str, dict[str, Any]]:
+    heaps, steps, misere = draw_start(rng, game)
+    prompt = _PROMPT_STEPPED.format(
+        count=game.count, steps=say_steps(steps), end="wins" if misere else "loses"
+    )
+    return prompt, {
+        "heaps": list(heaps),
+        "steps": [list(step) for step in steps],
+        "misere": misere,
+        "opponent": "perfect",
+        "seed": int(rng.integers(1 << 31)),
+        "turns": sum(heaps),
+        "essence": [list(heaps), sorted(map(list, steps)), misere],
+    }
 
 
 def _takes(rng: np.random.Generator, count: int, size: int, own: bool) -> list[list[int]]:

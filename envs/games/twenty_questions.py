@@ -1,7 +1,9 @@
-"""Twenty questions: find a hidden thing by questions with yes or no."""
+"""Twenty questions: find hidden things by questions about facts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +11,15 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.envs.games.several_things import (
+    Answers,
+    Facts,
+    count_splitting,
+    next_question,
+    questions_needed,
+)
 from verigym.envs.games.things import best_split, most_questions, splitting, table
+from verigym.errors import TaskError
 from verigym.verifiers.games.questioning import Inquiry
 
 # How many things, and how many more turns than the best split needs at most.
@@ -21,22 +31,41 @@ SIZES = {
     5: (90, 1),
     6: (120, 0),
     7: (140, 0),
-    8: (165, 0),
-    9: (195, 0),
-    10: (240, 0),
 }
+# From level 8 on: how many things, how many of them are hidden, if answers say no more than odd or even, how many questions the
+# best split needs at least (what fewer find is found by luck), and how many more turns there are.
+SEVERAL = {
+    8: (48, 2, False, 9, 2),
+    9: (40, 3, False, 11, 1),
+    10: (40, 3, True, 14, 1),
+}
+_NUMBERS = {1: "one", 2: "two", 3: "three"}
 
 _PROMPT = """\
 One of these things is hidden: {things}.
 Find out which one. Ask questions in exactly these words; each is answered with yes or no, by what is usually true: {asks}.
 Answer with one line, such as "ask: {example}", or, when you know it, "guess: {thing}". You have {turns} \
 turns, including the guess, and only one guess."""
+_COUNT = "Each question is answered with the number of hidden things of which the fact is true."
+_PARITY = """\
+Each question is answered with odd or even: that is what the number of hidden things of which the fact is true is. 0 is even."""
+_PROMPT_SEVERAL = """\
+{count} of these things are hidden: {things}.
+Find out which. Ask about these facts, in exactly these words; the things of which each is true are given, and it is true of \
+no others:
+{asks}
+{answer} The answers to all questions would \
+leave one choice of {number} things.
+Answer with one line, such as "ask: {example}", or, when you know all, with all of them in any order: "guess: {guess}". You \
+have {turns} turns, including the guess, and only one guess. So many are enough if each question is the one that leaves the \
+fewest choices in the worst case{spare}."""
 
 
 class TwentyQuestions(ReplayedGame):
     """The environment. An action is `ask: ...` or `guess: ...`; the first guess ends the game.
 
-    The turns are enough for whoever always halves what is left as evenly as can be.
+    The turns are enough for whoever always halves what is left as evenly as can be. From level 8 on several things are
+    hidden at once, what holds of each thing is said, and the answers are numbers.
     """
 
     id: ClassVar[str] = "verigym/games/twenty-questions-v0"
@@ -45,6 +74,8 @@ class TwentyQuestions(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        if level in SEVERAL:
+            return _draw_several(rng, *SEVERAL[level])
         count, slack = SIZES[level]
         known = table()
         chosen = rng.permutation(len(known.names))[:count].tolist()
@@ -73,8 +104,8 @@ class TwentyQuestions(ReplayedGame):
     @override
     def show(self, board: Inquiry) -> str:
         return "\n".join(
-            f"{fact}: {'yes' if fact in board.facts else 'no'}"
-            for fact in board.asks
+            f"{fact}: {answer}"
+            for fact, answer in zip(board.asks, _answers(board), strict=True)
             if fact in board.asked
         )
 
@@ -83,7 +114,9 @@ class TwentyQuestions(ReplayedGame):
         return [board.guess, *sorted(board.asked)]
 
     @override
-    def moves(self, board: Inquiry) -> list[str]:
+    def moves(self, board: Inquiry) -> list[str] | None:
+        if board.counts:
+            return None  # thousands of guesses
         asks = [f"ask: {fact}" for fact in board.asks if fact not in board.asked]
         return asks + [f"guess: {thing}" for thing in board.things]
 
@@ -96,6 +129,8 @@ class TwentyQuestions(ReplayedGame):
         """It knows the answers to what was asked, not the secret."""
         if board.guess:
             return None
+        if board.counts:
+            return _best_of_several(board)
         left, facts = _left(board)
         split = best_split(left, facts)
         if split is not None:
@@ -104,6 +139,8 @@ class TwentyQuestions(ReplayedGame):
 
     def work(self, state: Play) -> int:
         """Count the things that are asked about, for each fact, to find how evenly it halves them."""
+        if state.board.counts:
+            return count_splitting(*_several(state.board))
         operations, (left, facts) = 1, _left(state.board)
         things = [thing for thing in range(left.bit_length()) if left >> thing & 1]
         if len(things) == 1:
@@ -116,6 +153,96 @@ class TwentyQuestions(ReplayedGame):
                 yes += holders >> thing & 1
             fewest = min(fewest, max(yes, len(things) - yes))
         return operations
+
+
+def _draw_several(
+    rng: np.random.Generator, count: int, hidden: int, parity: bool, least: int, slack: int
+) -> tuple[str, dict[str, Any]]:
+    """Draw things until the questions single out those that are hidden."""
+    known, base = table(), 2 if parity else hidden + 1
+    while True:
+        chosen = sorted(rng.permutation(len(known.names))[:count].tolist())
+        things = [known.names[i] for i in chosen]
+        secret = tuple(sorted(rng.choice(count, hidden, replace=False).tolist()))
+        facts = _facts_of(things)
+        needed = questions_needed(secret, count, tuple(facts.values()), base)
+        if needed is not None and needed >= least:
+            break
+    turns = needed + 1 + slack
+    asks, number = list(facts), _NUMBERS[hidden]
+    prompt = _PROMPT_SEVERAL.format(
+        count=number.capitalize(),
+        number=number,
+        things=", ".join(things),
+        asks="\n".join(f"- {fact}: {_listed(things, held)}" for fact, held in facts.items()),
+        answer=_PARITY if parity else _COUNT,
+        example=asks[0],
+        guess=" and ".join(things[:hidden]),
+        turns=turns,
+        spare=f", and {_NUMBERS[slack]} can be spared" if slack else "",
+    )
+    counts = {
+        fact: sum(held >> thing & 1 for thing in secret) % base for fact, held in facts.items()
+    }
+    return prompt, {
+        "answers": "parity" if parity else "counts",
+        "secret": [things[thing] for thing in secret],
+        "things": things,
+        "asks": asks,
+        "facts": {fact: count for fact, count in counts.items() if count},
+        "turns": turns,
+        "max_moves": turns,
+    }
+
+
+@lru_cache(maxsize=64)
+def _splitting_facts(things: tuple[str, ...]) -> dict[str, int]:
+    """The facts that hold of some things but not of all, with the things of which each holds: bit i stands for thing i."""
+    known = table()
+    places = [known.names.index(thing) for thing in things]
+    found = {
+        fact: sum((holders >> place & 1) << i for i, place in enumerate(places))
+        for fact, holders in known.holders.items()
+    }
+    return {fact: held for fact, held in found.items() if 0 < held.bit_count() < len(things)}
+
+
+def _facts_of(things: Sequence[str]) -> dict[str, int]:
+    return _splitting_facts(tuple(things))
+
+
+def _listed(things: list[str], held: int) -> str:
+    return ", ".join(thing for i, thing in enumerate(things) if held >> i & 1)
+
+
+def _several(board: Inquiry) -> tuple[int, int, Facts, Answers, int]:
+    """What is known where several things are hidden: how many things there are and how many hidden, facts, the answers so
+    far, and the base of answers."""
+    facts = tuple(_facts_of(board.things).values())
+    answers = tuple(
+        (i, count)
+        for i, (ask, count) in enumerate(zip(board.asks, board.counts, strict=True))
+        if ask in board.asked
+    )
+    hidden = len(board.secret.split(" and "))
+    return len(board.things), hidden, facts, answers, 2 if board.parity else hidden + 1
+
+
+def _best_of_several(board: Inquiry) -> str:
+    move = next_question(*_several(board))
+    if move is None:
+        raise TaskError("several choices of things have the same answers to all questions")
+    if isinstance(move, int):
+        return f"ask: {board.asks[move]}"
+    return f"guess: {' and '.join(board.things[thing] for thing in move)}"
+
+
+def _answers(board: Inquiry) -> list[str]:
+    if board.parity:
+        return ["odd" if count else "even" for count in board.counts]
+    if board.counts:
+        return list(map(str, board.counts))
+    return ["yes" if fact in board.facts else "no" for fact in board.asks]
 
 
 def _left(board: Inquiry) -> tuple[int, list[tuple[str, int]]]:

@@ -10,12 +10,13 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.counted_words import find_by_counts
 from verigym.envs.games.replayed import ReplayedGame
 from verigym.envs.games.words import words
-from verigym.verifiers.games.guessing import Guesses, word_marks
+from verigym.verifiers.games.guessing import Guesses, code_marks, word_marks
 
-# Letters, guesses, and how many words are hidden. From level 8 on the guesses are those that a player needs at most who first
-# goes through the alphabet.
+# Letters, guesses, and how many words are hidden. From level 8 on the marks are counted: a player who knows the list of
+# words needs 4, 5 and 6 guesses as a rule, and 7 are enough in nine of ten tasks.
 SIZES = {
     1: (3, 10, 1),
     2: (4, 8, 1),
@@ -24,15 +25,20 @@ SIZES = {
     5: (4, 11, 4),
     6: (6, 6, 1),
     7: (5, 12, 6),
-    8: (6, 8, 3),
-    9: (7, 5, 1),
-    10: (7, 7, 3),
+    8: (5, 7, 1),
+    9: (5, 7, 2),
+    10: (5, 7, 3),
 }
+COUNTED = 8
 
 _PROMPT = """\
 Find {what} of {letters} letters{each} in {turns} guesses. A guess is any {letters} letters from a to z.
 Each guess is marked letter by letter: + is right and in place, ? is in the word but elsewhere, - is not in the \
 word, or not once more.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
+_PROMPT_COUNTED = """\
+Find {what} of {letters} letters{each} in {turns} guesses. A guess is any {letters} letters from a to z.
+You are told how many letters of each guess are right and in the right place, and how many more are in the word, but in another \
+place (as often as the word has them); not which.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
 _SEVERAL = (
     " It is marked for each hidden word, always in the same order; every word must be guessed."
 )
@@ -44,7 +50,7 @@ class Wordle(ReplayedGame):
     """The environment. An action is a word; guesses are shown in alphabetical order.
 
     The hidden word is a common one; a guess need not be a word at all. Guessing a word again changes
-    nothing and is invalid.
+    nothing and is invalid. From level 8 on marks are counted and not given letter by letter.
     """
 
     id: ClassVar[str] = "verigym/games/wordle-v0"
@@ -68,7 +74,8 @@ class Wordle(ReplayedGame):
             len(set(secret.split())) < count or not self.wants(" ".join(sorted(secret.split())))
         ):
             secret = " ".join(word() for _ in range(count))
-        prompt = _PROMPT.format(
+        counted = level >= COUNTED
+        prompt = (_PROMPT_COUNTED if counted else _PROMPT).format(
             what="a hidden English word" if count == 1 else f"{count} hidden English words",
             letters=letters,
             each="" if count == 1 else " each",
@@ -76,11 +83,14 @@ class Wordle(ReplayedGame):
             several="" if count == 1 else _SEVERAL,
         )
         essence = " ".join(sorted(secret.split()))
-        return prompt, {"secret": secret, "turns": turns, "max_moves": turns, "essence": essence}
+        reference = {"secret": secret, "turns": turns, "max_moves": turns, "essence": essence}
+        return prompt, {**reference, "marks": "counts"} if counted else reference
 
     @override
     def show(self, board: Guesses) -> str:
         hidden = board.secret.split()
+        if board.counted:
+            return "\n".join(f"{guess}: {_counts(guess, hidden)}" for guess in board.made)
         return "\n".join(
             [
                 " ".join([guess, *(word_marks(word, guess) for word in hidden)])
@@ -99,8 +109,23 @@ class Wordle(ReplayedGame):
 
     @override
     def operations(self, board: Guesses) -> int:
-        """Count what a player does who first goes through the alphabet and then arranges the letters found."""
+        """Count what a player does who first goes through the alphabet and then arranges the letters found.
+
+        With counted marks it is one who knows the list of words.
+        """
+        if board.counted:
+            return find_by_counts(board.secret)[1]
         return find_words(board.secret)[1]
+
+
+def _counts(guess: str, hidden: list[str]) -> str:
+    marks = [code_marks(word, guess) for word in hidden]
+    if len(marks) == 1:
+        return f"{marks[0][0]} in place, {marks[0][1]} elsewhere"
+    return "; ".join(
+        f"word {number}: {placed} in place, {elsewhere} elsewhere"
+        for number, (placed, elsewhere) in enumerate(marks, 1)
+    )
 
 
 @cache

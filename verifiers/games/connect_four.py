@@ -1,8 +1,4 @@
-"""Rules of connect four on bitboards, forced wins by search, and opponents of graded strength.
-
-A board is a pair of bit sets, of X and of O. Bit `7 * column + row` is a cell, rows from the bottom;
-the seventh bit of each column stays empty, so that lines do not run over the edge.
-"""
+"""Rules of connect four on bitboards, forced wins by search, and opponents of graded strength."""
 
 from __future__ import annotations
 
@@ -12,17 +8,23 @@ from functools import lru_cache
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.connect_four_boards import (
+    COLUMN,
+    COLUMNS,
+    Board,
+    bits,
+    board_of,
+    completing,
+    four,
+    open_cells,
+    safe_cells,
+)
+from verigym.verifiers.games.connect_four_values import MOST_EMPTY, best_cells
 from verigym.verifiers.games.duels import DuelState, seeded
 
-COLUMNS, ROWS = 7, 6
-STRENGTHS = ("random", "greedy", "search")
+STRENGTHS = ("random", "greedy", "search", "perfect")
 FAR = 4
 """More moves than the search opponent looks ahead."""
-_BOTTOM = sum(1 << 7 * column for column in range(COLUMNS))
-_CELLS = _BOTTOM * 63
-_COLUMN = 63
-
-Board = tuple[int, int]
 
 
 class ConnectFourRules:
@@ -41,6 +43,8 @@ class ConnectFourRules:
                 f"opponent must be one of {', '.join(STRENGTHS)}, seed a whole number, got "
                 f"{strength!r} and {seed!r}"
             )
+        if strength == "perfect" and 42 - sum(board).bit_count() > MOST_EMPTY:
+            raise TaskError(f"connect-four: perfect play needs at most {MOST_EMPTY} empty cells")
         return DuelState(board, str(strength), int(str(seed)))
 
     def read(self, move: JSON) -> int | None:
@@ -50,11 +54,11 @@ class ConnectFourRules:
 
     def legal(self, state: DuelState, move: int) -> bool:
         xs, os = pair(state)
-        return not four(xs) and not four(os) and bool(open_cells(xs | os) & _COLUMN << 7 * move)
+        return not four(xs) and not four(os) and bool(open_cells(xs | os) & COLUMN << 7 * move)
 
     def apply(self, state: DuelState, move: int) -> DuelState:
         xs, os = pair(state)
-        xs |= open_cells(xs | os) & _COLUMN << 7 * move
+        xs |= open_cells(xs | os) & COLUMN << 7 * move
         if not four(xs) and open_cells(xs | os):
             os |= reply(os, xs, state.strength, state.seed)
         return replace(state, board=(xs, os))
@@ -68,84 +72,11 @@ class ConnectFourRules:
         return four(os) or (not open_cells(xs | os) and not four(xs))
 
 
-def board_of(rows: JSON) -> Board:
-    """Return the bit sets of six rows of seven signs, the top one first. Raises TaskError if it is not a
-    position of a game that goes on."""
-    if (
-        not isinstance(rows, list | tuple)
-        or len(rows) != ROWS
-        or not all(isinstance(row, str) and len(row) == COLUMNS for row in rows)
-        or set("".join(map(str, rows))) - set(".XO")
-    ):
-        raise TaskError("connect-four: rows must be six texts of seven of . X O")
-    xs, os = (
-        sum(
-            1 << 7 * column + ROWS - 1 - r
-            for r, row in enumerate(rows)
-            for column, cell in enumerate(str(row))
-            if cell == sign
-        )
-        for sign in "XO"
-    )
-    both = xs | os
-    if both + _BOTTOM & both or four(xs) or four(os):
-        raise TaskError("connect-four: signs must lie on each other, without four in a line")
-    return xs, os
-
-
-def rows_of(board: Board) -> list[str]:
-    """Return six rows of seven signs, the top one first."""
-    xs, os = board
-    return [
-        "".join(
-            "X" if xs >> (7 * column + row) & 1 else "O" if os >> (7 * column + row) & 1 else "."
-            for column in range(COLUMNS)
-        )
-        for row in range(ROWS - 1, -1, -1)
-    ]
-
-
 def pair(state: DuelState) -> Board:
     """Return the board of a match."""
     assert isinstance(state.board, tuple)
     xs, os = state.board
     return xs, os
-
-
-def four(signs: int) -> bool:
-    """Return True if the signs include four in a line."""
-    for step in (1, 6, 7, 8):
-        twos = signs & signs >> step
-        if twos & twos >> 2 * step:
-            return True
-    return False
-
-
-def open_cells(both: int) -> int:
-    """Return the lowest empty cell of each column that is not full."""
-    return (both + _BOTTOM) & _CELLS
-
-
-def completing(signs: int, both: int) -> int:
-    """Empty cells that would give `signs` four in a line."""
-    found = signs << 1 & signs << 2 & signs << 3
-    for step in (6, 7, 8):
-        left, right = signs << step, signs >> step
-        two_left, two_right = left & signs << 2 * step, right & signs >> 2 * step
-        found |= two_left & (signs << 3 * step | right) | two_right & (signs >> 3 * step | left)
-    return found & _CELLS & ~both
-
-
-def safe_cells(me: int, you: int) -> int:
-    """Return the cells to play after which `you` cannot make four at once; `me` cannot now either."""
-    both = me | you
-    cells, yours = open_cells(both), completing(you, both)
-    must = cells & yours
-    if must:
-        if must & (must - 1):
-            return 0
-        cells = must
-    return cells & ~(yours >> 1)
 
 
 def wins_in(me: int, you: int, moves: int) -> bool:
@@ -201,7 +132,8 @@ def reply(me: int, you: int, strength: str, seed: int) -> int:
     """Return the cell that an opponent with the signs `me` plays against `you`; a function of its arguments.
 
     `random` plays any; `greedy` makes four, or else stops it; `search` wins if it can in two moves,
-    and else holds out for as long as it can see, which is three moves of `you`.
+    and else holds out for as long as it can see, which is three moves of `you`; `perfect` never errs, wins as soon and
+    loses as late as can be.
     """
     both = me | you
     cells = open_cells(both)
@@ -210,6 +142,8 @@ def reply(me: int, you: int, strength: str, seed: int) -> int:
         forced = at_once or completing(you, both) & cells
         if forced:
             cells = forced
+        elif strength == "perfect":
+            cells = best_cells(me, you)[1]
         elif strength == "search":
             winning = winning_cell(me, you, 2)
             cells = winning or _longest(me, you, cells)
@@ -227,11 +161,3 @@ def _longest(me: int, you: int, cells: int) -> int:
         if n == best:
             found |= cell
     return found
-
-
-def bits(cells: int) -> list[int]:
-    """Return the single bits of a set, those of the middle columns first."""
-    return [cells & column for column in _FROM_MIDDLE if cells & column]
-
-
-_FROM_MIDDLE = tuple(_COLUMN << 7 * column for column in (3, 2, 4, 1, 5, 0, 6))

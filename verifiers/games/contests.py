@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.verdict import Verdict, scored, unusable
-from verigym.verifiers.games.connect_four import ConnectFourRules, board_of, four, open_cells
+from verigym.verifiers.games.connect_four import ConnectFourRules
+from verigym.verifiers.games.connect_four_boards import board_of, four, open_cells
 from verigym.verifiers.games.duels import NimRules, TicTacToeRules, heaps_of, line_of, taken
 from verigym.verifiers.games.liars_dice import DiceContest
 

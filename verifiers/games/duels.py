@@ -14,6 +14,13 @@ from functools import lru_cache
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.heap_steps import (
+    Steps,
+    after_step,
+    hardest_steps,
+    open_steps,
+    steps_of,
+)
 
 STRENGTHS = ("random", "greedy", "perfect")
 GOALS = ("win", "draw")
@@ -28,7 +35,7 @@ class DuelState:
     """A position with the opponent's settings; it is always the player's turn, or the game is over.
 
     Tic-tac-toe: nine of `.XO`, the player is X. Nim: the heaps, in `last` who took last, and in `takes` how many
-    objects may be taken from each heap; empty if any number may.
+    objects may be taken from each heap; empty if any number may. `steps` and `misere`: as in `heap_steps`.
     """
 
     board: str | tuple[int, ...]
@@ -37,6 +44,8 @@ class DuelState:
     goal: str = "win"
     last: str = ""
     takes: tuple[tuple[int, ...], ...] = ()
+    steps: Steps = ()
+    misere: bool = False
 
 
 class TicTacToeRules:
@@ -80,11 +89,21 @@ class NimRules:
     """`{"heaps": [3, 5], "opponent": "perfect", "seed": 7}`; a move is `[heap, how many]`, heaps from 1.
 
     Whoever moves last wins; the opponent answers each move. With `takes`, a list for each heap such as
-    `[[1, 3], [2, 5]]`, no other numbers of objects may be taken from it.
+    `[[1, 3], [2, 5]]`, no other numbers of objects may be taken from it. With `steps`, such as `[[2, 1], [0, 3]]`, a
+    move is the number of a step and takes so many objects from each heap; with `misere` whoever cannot move then wins.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> DuelState:
-        match = _match(heaps_of(reference), reference)
+        heaps = heaps_of(reference)
+        match = _match(heaps, reference)
+        if "steps" in reference:
+            misere = reference.get("misere", False)
+            if type(misere) is not bool or "takes" in reference:
+                raise TaskError("nim: misere must be true or false, and takes left out with steps")
+            steps = steps_of(reference, heaps)
+            if not open_steps(heaps, steps):
+                raise TaskError("nim: no step can be made")
+            return replace(match, steps=steps, misere=misere)
         return replace(match, takes=_takes_of(reference)) if "takes" in reference else match
 
     def read(self, move: JSON) -> tuple[int, int] | None:
@@ -93,15 +112,20 @@ class NimRules:
             move = [int(w) for w in words if w.isdecimal()] if all(map(str.isdecimal, words)) else 0
         if isinstance(move, list | tuple) and len(move) == 2 and all(type(n) is int for n in move):
             return int(str(move[0])) - 1, int(str(move[1]))
-        return None
+        number = move[0] if isinstance(move, list | tuple) and len(move) == 1 else move
+        return (number - 1, 0) if type(number) is int and number else None
 
     def legal(self, state: DuelState, move: tuple[int, int]) -> bool:
         heap, many = move
+        if state.steps:
+            return not many and heap in open_steps(_heaps(state), state.steps) and not state.last
         if not (0 <= heap < len(state.board) and 1 <= many <= _heaps(state)[heap]):
             return False
         return not state.takes or many in state.takes[heap]
 
     def apply(self, state: DuelState, move: tuple[int, int]) -> DuelState:
+        if state.steps:
+            return _stepped(state, move[0])
         heaps = taken(_heaps(state), *move)
         if not _movable(heaps, state.takes):
             return replace(state, board=heaps, last="player")
@@ -110,11 +134,25 @@ class NimRules:
         return replace(state, board=heaps, last="opponent" if is_over else "")
 
     def won(self, state: DuelState) -> bool:
-        return state.last == "player"
+        return state.last == ("opponent" if state.misere else "player")
 
     def lost(self, state: DuelState) -> bool:
-        """Return True if the opponent took the last object."""
-        return state.last == "opponent"
+        """Return True if the game is over and the opponent has won."""
+        return bool(state.last) and not self.won(state)
+
+
+def _stepped(state: DuelState, number: int) -> DuelState:
+    """The state after a step of the player and the answer to it."""
+    steps = state.steps
+    heaps = after_step(_heaps(state), steps[number])
+    options = open_steps(heaps, steps)
+    if not options:
+        return replace(state, board=heaps, last="player")
+    if state.strength == "perfect":
+        options = hardest_steps(heaps, steps, state.misere)
+    answer = options[seeded(state.seed, repr(heaps), len(options))]
+    heaps = after_step(heaps, steps[answer])
+    return replace(state, board=heaps, last="" if open_steps(heaps, steps) else "opponent")
 
 
 def line_of(board: str) -> str:

@@ -20,12 +20,13 @@ _CODE = re.compile(r"[1-9]{2,12}")
 
 class Guesses(Struct, frozen=True, gc=False):
     """The secret, a code or words separated by spaces, and what was guessed, in alphabetical order: what
-    one knows."""
+    one knows. `counted` is True if the marks of words are shown as numbers."""
 
     secret: str
     made: tuple[str, ...] = ()
     symbols: int = 0
     lives: int = 0
+    counted: bool = False
 
 
 @lru_cache(maxsize=1 << 12)
@@ -57,7 +58,8 @@ def code_marks(secret: str, guess: str) -> tuple[int, int]:
 class WordleRules:
     """`{"secret": "crane", "max_moves": 6}`: a guess is any word of that many letters a to z.
 
-    The secret may be up to ten words of one length, separated by spaces; each of them must be guessed.
+    The secret may be up to ten words of one length, separated by spaces; each of them must be guessed. With
+    `"marks": "counts"` marks are shown as numbers, which changes no rule.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Guesses:
@@ -65,7 +67,9 @@ class WordleRules:
         secret = _secret(reference, _WORDS, "wordle")
         if len(set(map(len, secret.split()))) > 1:
             raise TaskError(f"wordle: the words must be of one length, got {secret!r}")
-        return Guesses(secret)
+        if (marks := reference.get("marks", "letters")) not in ("letters", "counts"):
+            raise TaskError(f"wordle: marks must be letters or counts, got {marks!r}")
+        return Guesses(secret, counted=marks == "counts")
 
     def read(self, move: JSON) -> str | None:
         return _text(move, _WORD)
@@ -74,7 +78,7 @@ class WordleRules:
         return len(move) == len(state.secret.split()[0])
 
     def apply(self, state: Guesses, move: str) -> Guesses:
-        return Guesses(state.secret, _with(state.made, move))
+        return Guesses(state.secret, _with(state.made, move), counted=state.counted)
 
     def won(self, state: Guesses) -> bool:
         return all(_holds(state.made, word) for word in state.secret.split())

@@ -1,9 +1,9 @@
-"""Rules of twenty questions: a hidden thing is found by questions with yes or no, and one guess."""
+"""Rules of twenty questions: hidden things are found by questions, which are counted, and one guess."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from verigym.canonical import JSON
@@ -14,7 +14,11 @@ _MOVE = re.compile(r"(ask|guess)\s*:\s*([a-z][a-z '-]{0,80}?)\s*[.?]?")
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """The hidden thing and what holds of it; what was asked, without order; the guess, if made."""
+    """The hidden thing and what holds of it; what was asked, without order; the guess, if made.
+
+    Several hidden things are joined by " and ", in alphabetical order; `counts` then has the answers to `asks`, which are
+    1 for odd and 0 for even numbers if `parity` is True.
+    """
 
     secret: str
     things: tuple[str, ...]
@@ -22,6 +26,8 @@ class Inquiry:
     facts: frozenset[str]
     asked: frozenset[str] = frozenset()
     guess: str = ""
+    counts: tuple[int, ...] = ()
+    parity: bool = False
 
 
 class TwentyQuestionsRules:
@@ -29,12 +35,17 @@ class TwentyQuestionsRules:
 
     `facts` are those of the `asks` to which the answer is yes. A move is `ask: can fly`, one of `asks`, or
     `guess: dog`, one of `things`; the first guess ends the game.
+
+    With several hidden things, `"secret": ["dog", "cat"]`, `facts` is an object such as `{"can fly": 1}`: the number of
+    hidden things of which each fact holds, if it is not 0; with `"answers": "parity"` it is 1 if that number is odd. All must be guessed at once, `guess: dog and cat`, in any order.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Inquiry:
         if reference.get("max_moves") is None:
             raise TaskError("twenty-questions: max_moves is missing; questions must be counted")
         things, asks = _texts(reference, "things"), _texts(reference, "asks")
+        if isinstance(reference.get("secret"), list | tuple):
+            return _several(reference, things, asks)
         facts, secret = _texts(reference, "facts"), reference.get("secret")
         if secret not in things or len(things) < 2:
             raise TaskError("twenty-questions: the secret must be one of at least two things")
@@ -53,16 +64,13 @@ class TwentyQuestionsRules:
         return kind, words
 
     def legal(self, state: Inquiry, move: tuple[str, str]) -> bool:
-        kind, words = move
-        known = state.asks if kind == "ask" else state.things
-        return not state.guess and _named(known, words) is not None
+        return not state.guess and _meant(state, move) is not None
 
     def apply(self, state: Inquiry, move: tuple[str, str]) -> Inquiry:
-        kind, words = move
-        named = _named(state.asks if kind == "ask" else state.things, words)
+        named = _meant(state, move)
         if named is None:
-            raise ValueError(f"{words!r} cannot be asked or guessed")
-        if kind == "ask":
+            raise ValueError(f"{move[1]!r} cannot be asked or guessed")
+        if move[0] == "ask":
             return replace(state, asked=state.asked | {named})
         return replace(state, guess=named)
 
@@ -72,6 +80,47 @@ class TwentyQuestionsRules:
     def lost(self, state: Inquiry) -> bool:
         """Return True if the guess was wrong."""
         return bool(state.guess) and state.guess != state.secret
+
+
+def _several(
+    reference: Mapping[str, JSON], things: tuple[str, ...], asks: tuple[str, ...]
+) -> Inquiry:
+    secret, facts = _texts(reference, "secret"), reference.get("facts")
+    if len(secret) < 2 or not set(secret) <= set(things) or any(" and " in one for one in things):
+        raise TaskError("twenty-questions: several secrets must be among things, none with 'and'")
+    if not isinstance(facts, Mapping) or not set(facts) <= set(asks):
+        raise TaskError(
+            f"twenty-questions: facts must be an object with keys of asks, got {facts!r}"
+        )
+    counts = tuple(facts.get(ask, 0) for ask in asks)
+    answers = reference.get("answers", "counts")
+    if answers not in ("counts", "parity"):
+        raise TaskError(f"twenty-questions: answers must be counts or parity, got {answers!r}")
+    parity = answers == "parity"
+    most = 1 if parity else len(secret)
+    if not all(type(count) is int and 0 <= count <= most for count in counts):
+        raise TaskError(f"twenty-questions: facts must be numbers up to {most}")
+    held = frozenset(ask for ask in asks if facts.get(ask))
+    numbers = tuple(int(str(count)) for count in counts)
+    return Inquiry(_joined(secret), things, asks, held, counts=numbers, parity=parity)
+
+
+def _joined(things: Iterable[str]) -> str:
+    return " and ".join(sorted(things))
+
+
+def _meant(state: Inquiry, move: tuple[str, str]) -> str | None:
+    """Return the question or the guess that is meant, in the form in which states hold it; None if there is none."""
+    kind, words = move
+    if kind == "ask" or not state.counts:
+        return _named(state.asks if kind == "ask" else state.things, words)
+    named = [
+        _named(state.things, re.sub(r"^(an?|the)\s+", "", one)) for one in words.split(" and ")
+    ]
+    found = {one for one in named if one}
+    if len(found) != len(named) or len(found) != len(state.secret.split(" and ")):
+        return None
+    return _joined(found)
 
 
 def _named(known: tuple[str, ...], words: str) -> str | None:

@@ -223,15 +223,16 @@ _NAMES = {step: name for name, step in DIRECTIONS.items()}
 
 @dataclass(frozen=True, slots=True)
 class LakeState:
-    """Position on the ice."""
+    """Position on the ice. `sight` is how far one sees, in rows and columns; 0 is everywhere. It changes no rule."""
 
     rows: tuple[str, ...]
     row: int
     column: int
+    sight: int = 0
 
 
 class Lake:
-    """`{"rows": ["SFH", "FFG"]}`: S start, F ice, H hole, G goal; no slipping.
+    """`{"rows": ["SFH", "FFG"]}`: S start, F ice, H hole, G goal; no slipping. `sight` is for those who show the lake.
 
     A move off the edge is legal and changes nothing; in a hole no move is legal.
     """
@@ -243,7 +244,8 @@ class Lake:
             raise TaskError("lake: rows of one width of S, F, H and G")
         if text.count("S") != 1 or "G" not in text:
             raise TaskError("lake: one start S and at least one goal G")
-        return LakeState(rows, *divmod(text.index("S"), len(rows[0])))
+        sight = _whole(reference, "sight", 0, MAX_CELLS, 0)
+        return LakeState(rows, *divmod(text.index("S"), len(rows[0])), sight)
 
     def read(self, move: JSON) -> str | None:
         return read_direction(move)
@@ -255,7 +257,7 @@ class Lake:
         down, right = DIRECTIONS[move]
         row = min(max(state.row + down, 0), len(state.rows) - 1)
         column = min(max(state.column + right, 0), len(state.rows[0]) - 1)
-        return LakeState(state.rows, row, column)
+        return LakeState(state.rows, row, column, state.sight)
 
     def won(self, state: LakeState) -> bool:
         return state.rows[state.row][state.column] == "G"

@@ -1,16 +1,21 @@
 """Solvers that count operations: they find what the oracle's rules say, at several levels."""
 
+from collections import Counter
+
 import pytest
 
 import verigym
 from verigym.envs.games import hangman, wordle
 from verigym.envs.games.blackjack import reckon
+from verigym.envs.games.counted_words import find_by_counts
 from verigym.envs.games.dice_reckoning import reckoned
 from verigym.envs.games.mate_search import find_mate
 from verigym.envs.games.nim import find_moves
 from verigym.envs.games.tic_tac_toe import look_ahead
+from verigym.envs.games.words import words
 from verigym.verifiers.games.duels import best_places, nim_move, taken
 from verigym.verifiers.games.fen import uci
+from verigym.verifiers.games.guessing import code_marks
 from verigym.verifiers.games.mates import mate_distance
 
 
@@ -59,7 +64,7 @@ def test_large_tiles_of_2048_stand_on_the_grid_from_the_start():
         assert sum(map(bool, board.tiles)) == len(large) + 2
 
 
-@pytest.mark.parametrize("level", [1, 4, 7, 10])
+@pytest.mark.parametrize("level", [1, 4, 7])
 def test_hidden_words_are_found_from_marks_within_the_guesses(level):
     env = verigym.make("games/wordle", difficulty=level)
     for seed in range(5):
@@ -69,6 +74,45 @@ def test_hidden_words_are_found_from_marks_within_the_guesses(level):
         assert len(guesses) <= turns < operations
         assert env.verifier.verify(env.task, guesses).score == 1
         assert env.verifier.verify(env.task, [*guesses[:-1], "x" * len(guesses[0])]).score == 0
+
+
+@pytest.mark.parametrize("level", [8, 9, 10])
+def test_counted_marks_are_enough_for_who_knows_the_words(level):
+    env, found = verigym.make("games/wordle", difficulty=level), 0
+    for seed in range(12):
+        env.reset(seed=seed)
+        secret, turns = env.state.board.secret, env.turns_allowed(env.task)
+        guesses, operations = find_by_counts(secret)
+        assert operations > len(words(5))
+        hidden = secret.split()
+        assert len(hidden) == level - 7
+        # Each guess fits what the guesses before it told of a word that was still hidden.
+        for i, guess in enumerate(guesses):
+            fits = [
+                all(code_marks(word, old) == code_marks(guess, old) for old in guesses[:i])
+                for word in hidden
+                if word not in guesses[:i]
+            ]
+            assert any(fits)
+        found += env.verifier.verify(env.task, guesses).score == 1.0
+        assert (len(guesses) <= turns) == (env.verifier.verify(env.task, guesses).score == 1.0)
+    assert found >= 10
+
+
+def test_counted_marks_are_numbers_for_each_word():
+    env = verigym.make("games/wordle", difficulty=9)
+    prompt, _ = env.reset(seed=1)
+    first, other = env.state.board.secret.split()
+    common = sum((Counter(first) & Counter(other)).values())
+    placed = sum(a == b for a, b in zip(first, other, strict=True))
+    seen, *_ = env.step(other)
+    assert seen == (
+        f"{other}: word 1: {placed} in place, {common - placed} elsewhere; "
+        "word 2: 5 in place, 0 elsewhere"
+    )
+    assert "not which" in prompt
+    env.reset(options={"difficulty": 8}, seed=2)
+    assert env.step(env.oracle())[0].splitlines()[0].endswith(": 5 in place, 0 elsewhere")
 
 
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
@@ -87,12 +131,12 @@ def test_several_words_are_shown_and_marked():
     shown = env.step(first[0])[0].splitlines()[0]
     hidden = [" ".join(c if c == first[0] else "_" for c in word) for word in (first, other)]
     assert shown == " / ".join(hidden)
-    env = verigym.make("games/wordle", difficulty=8)
+    env = verigym.make("games/wordle", difficulty=7)
     env.reset(seed=1)
     hidden = env.state.board.secret.split()
     guess, *marks = env.step(hidden[1])[0].split()
-    assert (guess, len(marks), marks[1]) == (hidden[1], 3, "++++++")
-    assert "+" * 6 not in (marks[0], marks[2])
+    assert (guess, len(marks), marks[1]) == (hidden[1], 6, "+++++")
+    assert marks.count("+++++") == 1
 
 
 @pytest.mark.parametrize("level", [5, 6])

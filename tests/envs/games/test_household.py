@@ -8,7 +8,6 @@ import pytest
 
 import verigym
 from verigym.envs.games.homes import ROOMS, THINGS
-from verigym.envs.games.household import _best_order, _commands
 from verigym.errors import TaskError
 from verigym.verifiers.games.household import ERRANDS, is_run, kind_of
 from verigym.verifiers.games.rules import RULES
@@ -229,7 +228,7 @@ def test_names_are_read_as_they_are_written():
     assert not joints & {part for word in words for part in word.split()}
 
 
-@pytest.mark.parametrize(("level", "errands"), [(7, 2), (10, 4)])
+@pytest.mark.parametrize(("level", "errands"), [(7, 3), (10, 5)])
 def test_high_levels_have_several_errands_and_tell_where_everything_is(level, errands):
     env = verigym.make("games/household", difficulty=level)
     prompt, _ = env.reset(seed=4)
@@ -246,15 +245,6 @@ def test_high_levels_have_several_errands_and_tell_where_everything_is(level, er
         over = terminated or truncated
     assert reward == 1.0
     assert all(is_run(env.state.board, one) for one in (board.house.errand, *board.house.more))
-
-
-def test_the_order_of_the_errands_is_the_best_of_all():
-    env = verigym.make("games/household", difficulty=8)
-    env.reset(seed=2)
-    start = env.state.board
-    errands = (start.house.errand, *start.house.more)
-    lengths = [_commands(start, list(order)) for order in itertools.permutations(errands)]
-    assert _best_order(start)[1] == min(lengths) < max(lengths)
 
 
 @pytest.mark.parametrize("errands", [[], "put", [["put", "cup"]], [["steal", "cup", "bed"]]])

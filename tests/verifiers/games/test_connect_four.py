@@ -6,19 +6,16 @@ from functools import cache
 import pytest
 
 import verigym
-from verigym.verifiers.games.connect_four import (
-    ConnectFourRules,
+from verigym.verifiers.games.connect_four import ConnectFourRules, keeps, reply, wins_in
+from verigym.verifiers.games.connect_four_boards import bits as single
+from verigym.verifiers.games.connect_four_boards import (
     board_of,
     completing,
     four,
-    keeps,
     open_cells,
-    reply,
     rows_of,
     safe_cells,
-    wins_in,
 )
-from verigym.verifiers.games.connect_four import bits as single
 
 LINES = [
     [(row + i * down, column + i * right) for i in range(4)]
