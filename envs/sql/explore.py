@@ -62,6 +62,7 @@ class Explore(Explorer):
     """
 
     id: ClassVar[str] = "verigym/sql/explore-v0"
+    max_action_chars: ClassVar[int] = 1 << 15  # a query of level 10 takes 4,000 to 5,000
     verifier_id: ClassVar[str] = "sql/query"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     costly: ClassVar[bool] = True
