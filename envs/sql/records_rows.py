@@ -20,8 +20,9 @@ from verigym.envs.sql.report import NEW, SIMPLE, Report, draw_report
 COLUMNS_OF = {8: 3, 9: 5, 10: 7}
 """Columns of a report beside the name or id, by level."""
 _TRIES = 20
-_SAME_KIND = 4
-"""Questions that are tried for a column, and those of them that are of its first kind."""
+_SAME_KIND, _SAME_LEVEL = 4, 12
+"""Questions that are tried for a column, those of them that are of its first kind, and those of this or of a kind that the
+level brings in."""
 _EACH = 5
 """Owners for each column."""
 _SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8)
@@ -133,7 +134,8 @@ def _separated(
         for n in range(_TRIES):
             if column.kind.name not in met and _shows(db, column):
                 break
-            kind = column.kind if n < _SAME_KIND else kinds[int(rng.integers(len(kinds)))]
+            among = [column.kind] if n < _SAME_KIND else NEW[level] if n < _SAME_LEVEL else kinds
+            kind = among[int(rng.integers(len(among)))]
             column = replace(kind.draw(rng, d), constants=column.constants)
         else:
             return None

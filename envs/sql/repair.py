@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.sql.domains import DOMAINS
+from verigym.envs.sql.domains import DOMAINS, Domain
 from verigym.envs.sql.notes import RULES
 from verigym.envs.sql.questions import (
     Questions,
@@ -24,7 +24,7 @@ from verigym.envs.sql.report import Report, draw
 from verigym.envs.sql.slips import Slip, slips_for
 from verigym.question import Ask, QuestionState
 
-FAULTS = {8: (1, 1, 1), 9: (1, 1, 2), 10: (1, 2, 3)}
+FAULTS = {8: (1, 1, 1), 9: (1, 1, 2), 10: (2, 2, 4)}
 """Rules that are misread, columns that are mistaken, and slips, by level."""
 _TRIES = 6
 _SHARED = 6
@@ -84,9 +84,7 @@ class Repair(Questions):
         n_rules, n_columns, n_slips = FAULTS[level]
         query = asked(drawn.records, drawn.report)
         with compared(drawn.records, drawn.rows, query) as differs:
-            shown = [
-                one for one in slips_for(drawn.records.domain) if _is_fault(one, query, differs)
-            ]
+            shown = _shown_slips(rng, drawn.records.domain, query, differs, n_slips + 2)
             for n in count():
                 misread = _misread(rng, drawn.records, n_rules)
                 broken = asked(misread, _mistaken(rng, drawn.report, n_columns))
@@ -107,10 +105,19 @@ class Repair(Questions):
         return operations_for(state.task, _PROMPT)
 
 
-def _is_fault(slip: Slip, query: str, differs: Callable[[str], bool]) -> bool:
-    """Return True if the slip alone changes the result of a right query."""
-    made = slip.made(query)
-    return made != query and differs(made)
+def _shown_slips(
+    rng: np.random.Generator, domain: Domain, query: str, differs: Callable[[str], bool], most: int
+) -> list[Slip]:
+    """Return up to `most` slips, each of which alone changes the result of a right query."""
+    slips = slips_for(domain)
+    found: list[Slip] = []
+    for place in rng.permutation(len(slips)).tolist():
+        made = slips[place].made(query)
+        if made != query and differs(made):
+            found.append(slips[place])
+            if len(found) == most:
+                break
+    return found
 
 
 def _slipped(

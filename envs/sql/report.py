@@ -14,6 +14,7 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.envs.sql.columns_beside_others import CALENDAR, COVERAGE, PAIRS, RANK
 from verigym.envs.sql.columns_in_order import CHANGED, GAPS, MEDIAN, MODE, NTH, RUNNING, RUNS
+from verigym.envs.sql.columns_in_store import COUNTERS, LAYERS
 from verigym.envs.sql.columns_step_by_step import APART, COVER, SPELLS, TANK
 from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import Domain
@@ -126,10 +127,10 @@ NEW = {
     7: (NTH, MEDIAN, MODE),
     8: (CHANGED, RUNNING, PAIRS),
     9: (RUNS, GAPS, RANK, SPELLS, COVER),
-    10: (COVERAGE, CALENDAR, TANK, APART),
+    10: (COVERAGE, CALENDAR, TANK, APART, LAYERS, COUNTERS),
 }
 """Columns that a level brings in; each report has `OWN` of its own level, and others of those of the levels below."""
-OWN = {9: 2, 10: 3}
+OWN = {9: 2, 10: 5}
 SIMPLE = (THINGS, EVENTS, QUANTIFIED, BESIDE_MEAN, BEST)
 COLUMNS = (*SIMPLE, *(kind for kinds in NEW.values() for kind in kinds))
 

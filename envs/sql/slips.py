@@ -30,7 +30,6 @@ class Slip:
 def slips_for(d: Domain) -> list[Slip]:
     """Return the slips that a query about a domain may have: those against notes, then those in columns."""
     return [
-        Slip("code of any list", rf"c\.list = '{d.kind}' AND ", ""),
         Slip("owners of unknown regions drop out", r"LEFT JOIN codes c", "JOIN codes c"),
         Slip("reversals count", r"e\.reverses_id IS NULL AND ", ""),
         Slip("earlier rows reverse", r"x\.reverses_id < x\.id", "x.reverses_id <> x.id"),
@@ -57,5 +56,9 @@ def slips_for(d: Domain) -> list[Slip]:
         Slip("runs go on", rf"(PARTITION BY [ot]\.id), e\.{d.amount} \S+ \d+", r"\1"),
         Slip("none has no rank", rf"LEFT JOIN {d.thing} t ON", rf"JOIN {d.thing} t ON"),
         Slip("not once each", r"COUNT\(DISTINCT t\.id\)", "COUNT(t.id)"),
+        Slip("the other counter", r"OR r\.a <= r\.b", "OR r.a < r.b"),
+        Slip("taken while it is full", r"x\.d - x\.b \+ x\.h", "x.d - x.b"),
+        Slip("lowest since the next", r"z\.i < x\.i", "z.i <= x.i"),
+        Slip("worth nothing taken", r"- COALESCE\(SUM\(n\), 0\)", "- SUM(n)"),
         Slip("things run together", r"OVER \(PARTITION BY t\.id ORDER", "OVER (ORDER"),
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from verigym.envs.sql.columns_beside_others import COVERAGE
+from verigym.envs.sql.columns_in_store import COUNTERS, LAYERS
 from verigym.envs.sql.columns_step_by_step import APART, COVER, SPELLS, TANK
 from verigym.envs.sql.domains import DOMAINS
 
@@ -121,6 +122,47 @@ def tank(words, events, d, _owner, rows):
     return figures[words.rpartition(": ")[2]]
 
 
+def layers(words, events, d, _owner, rows):
+    things = {thing[0]: thing for thing in rows[1]}
+    sort, kind = re.search(rf"whose {d.kind} (is|is not) '(\w+)' bring", words).groups()
+    first_in = "have been there longest" in words
+    store, taken, sources = [], [], []
+    for number, thing, amount, _ in events:
+        if amount < 1:
+            continue
+        if (things[thing][2] == kind) == (sort == "is"):
+            store += [(things[thing][3], number)] * amount
+        else:
+            out = [store.pop(0 if first_in else -1) for _ in range(min(amount, len(store)))]
+            taken.append(sum(worth for worth, _ in out))
+            sources.append(len({source for _, source in out}))
+    if "left at the end" in words:
+        return sum(worth for worth, _ in store)
+    if "how many of them" in words:
+        return sum(n > 1 for n in sources)
+    if "the largest number" in words:
+        return max(sources, default=0)
+    return sum(taken) if "total worth" in words else max(taken, default=0)
+
+
+def counters(words, events, _d, _owner, _rows):
+    long = int(re.search(r"free again (\d+) days", words)[1])
+    served = {one[0] for one in chosen(words, events)}
+    free, waits, at = [0, 0], [], []
+    for event in events:
+        day = ordinal(event)
+        which = 0 if max(free) <= day else free.index(min(free))
+        start = max(day, free[which])
+        free[which] = start + (long if event[0] in served else 20)
+        waits.append(start - day)
+        at.append(which)
+    if "counter 2;" in words:
+        return sum(at)
+    if "do not begin" in words:
+        return sum(wait > 0 for wait in waits)
+    return sum(waits) if "the total number of days" in words else max(waits, default=0)
+
+
 def apart(words, events, _d, _owner, _rows):
     strictly = "that is more than" in words
     gap = int(re.search(r"that is (?:at least|more than) (\d+) days", words)[1])
@@ -159,7 +201,15 @@ def coverage(words, _events, d, owner, rows):
 
 @pytest.mark.parametrize(
     ("kind", "by_hand"),
-    [(SPELLS, spells), (COVER, cover), (TANK, tank), (APART, apart), (COVERAGE, coverage)],
+    [
+        (SPELLS, spells),
+        (COVER, cover),
+        (TANK, tank),
+        (APART, apart),
+        (COVERAGE, coverage),
+        (LAYERS, layers),
+        (COUNTERS, counters),
+    ],
     ids=lambda one: getattr(one, "name", ""),
 )
 def test_python_finds_the_same_row_by_row(kind, by_hand):
