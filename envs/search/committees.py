@@ -1,7 +1,7 @@
 """Questions for the best choice among the pupils of schools, no two of whom may share certain facts.
 
-Every pupil's page, the employer's and the birthplace's have to be read, and the best choice is then found by search: to take
-whoever has the most marks first, or to leave out whoever is in the way of most, is rarely best.
+Every pupil's page and the employer's have to be read, and the best choice is then found by search: to take whoever has the
+most marks first is never best.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from verigym.envs.search.annals import AnnalsWorld
 from verigym.envs.search.chains import Chain, begin, read_once
 from verigym.envs.search.draws import BlockDraws
+from verigym.envs.search.pages import month_of
 from verigym.envs.search.reading import Quest
 from verigym.envs.search.rolls import Pupils, read_roll
 from verigym.envs.search.world import NONE
@@ -25,7 +26,17 @@ class Member:
     """A pupil who may be chosen: marks, and what no other one chosen may have in common."""
 
     marks: int
-    facts: tuple[str, int, str]
+    month: int
+    occupation: str
+    industry: str
+
+    def is_in_conflict(self, other: Member) -> bool:
+        """Return True if the two share a fact."""
+        return (
+            self.month == other.month
+            or self.occupation == other.occupation
+            or self.industry == other.industry
+        )
 
 
 def to_school(world: AnnalsWorld, draws: BlockDraws) -> Chain | None:
@@ -44,7 +55,7 @@ def committee(world: AnnalsWorld, draws: BlockDraws, schools: int) -> Quest | No
             chains.append(chain)
     members = [one for chain in chains for one in members_of(world, chain.at)]
     conflicts = in_conflict(members)
-    best, operations = best_choice([one.marks for one in members], conflicts)
+    best, operations = best_choice(members, conflicts)
     if best == greedy_choice(members, conflicts):
         return None
     phrases = [chain.phrase for chain in chains]
@@ -54,8 +65,8 @@ def committee(world: AnnalsWorld, draws: BlockDraws, schools: int) -> Quest | No
     pupils = f"of {', of '.join(most)} and of {last} together" if most else f"of {last}"
     return Quest(
         question=f"Take the pupils {pupils}, but for those whose pages name no employer. Choose some of them so that no two of "
-        "those chosen have the same occupation, no two have employers in the same industry, and the birthplaces of no two "
-        "are in the same region. What is the largest sum of marks that those chosen can have?",
+        "those chosen have the same occupation, no two have employers in the same industry, and no two were born in the same "
+        "month of whatever years. What is the largest sum of marks that those chosen can have?",
         answer=str(best),
         kind="number",
         form="",
@@ -70,27 +81,25 @@ def members_of(world: AnnalsWorld, school: int) -> list[Member]:
     """Return the pupils of a school's page that have an employer."""
     found = []
     for pupil in world.rolls[world.number(school)]:
-        employer, town = world.link("employer", pupil), world.link("birthplace", pupil)
-        if NONE in (employer, town):
+        employer = world.link("employer", pupil)
+        if employer == NONE:
             continue
         person = world.number(pupil)
-        facts = (
-            world.figures["occupation"][person],
-            world.link("region", town),
-            world.figures["industry"][world.number(employer)],
+        found.append(
+            Member(
+                marks=world.marks[person],
+                month=month_of(int(world.figures["born"][person])),
+                occupation=world.figures["occupation"][person],
+                industry=world.figures["industry"][world.number(employer)],
+            )
         )
-        found.append(Member(world.marks[person], facts))
     return found
 
 
 def in_conflict(members: Sequence[Member]) -> list[int]:
     """Return for each member the others that share a fact with it, as bits."""
     return [
-        sum(
-            1 << j
-            for j, two in enumerate(members)
-            if j != i and any(a == b for a, b in zip(one.facts, two.facts, strict=True))
-        )
+        sum(1 << j for j, two in enumerate(members) if j != i and one.is_in_conflict(two))
         for i, one in enumerate(members)
     ]
 
@@ -105,38 +114,37 @@ def greedy_choice(members: Sequence[Member], conflicts: Sequence[int]) -> int:
     return total
 
 
-def best_choice(marks: Sequence[int], conflicts: Sequence[int]) -> tuple[int, int]:
-    """Return the largest sum of marks of members without a conflict, and the steps of the search: a member looked at, or
-    left out with those in its way."""
-    known: dict[int, int] = {0: 0}
-    operations = 0
+def best_choice(members: Sequence[Member], conflicts: Sequence[int]) -> tuple[int, int]:
+    """Return the largest sum of marks of members without a conflict, and the members looked at by the search.
 
-    def best(left: int) -> int:
-        nonlocal operations
-        if left in known:
-            return known[left]
-        rest, most, worst = left, -1, -1
-        while rest:
-            i = (rest & -rest).bit_length() - 1
-            rest &= rest - 1
-            operations += 1
-            near = (conflicts[i] & left).bit_count()
-            if near == 0 or (
-                near == 1 and marks[i] >= marks[(conflicts[i] & left).bit_length() - 1]
-            ):
-                # Nobody is in the way, or one with fewer marks: taking this one is never wrong.
-                without = left & ~(conflicts[i] | 1 << i)
-                known[left] = marks[i] + best(without)
-                return known[left]
-            if near > most:
-                most, worst = near, i
-        known[left] = max(
-            marks[worst] + best(left & ~(conflicts[worst] | 1 << worst)),
-            best(left & ~(1 << worst)),
-        )
-        return known[left]
+    It goes on with the month in which most would be lost by not taking the best, and gives up where the best of all
+    months together could not make up for what has been found.
+    """
+    marks = [one.marks for one in members]
+    months: dict[int, list[int]] = {}
+    for i in sorted(range(len(members)), key=lambda i: -marks[i]):
+        months.setdefault(members[i].month, []).append(i)
+    best = operations = 0
 
-    return best((1 << len(marks)) - 1), operations
+    def choose(total: int, left: int, groups: list[list[int]]) -> None:
+        nonlocal best, operations
+        rest, bound = [], total
+        for group in groups:
+            operations += len(group)
+            if those := [i for i in group if left >> i & 1]:
+                rest.append(those)
+                bound += marks[those[0]]
+        best = max(best, total)
+        if bound <= best:
+            return
+        group = max(rest, key=lambda those: marks[those[0]] - (marks[those[1]] if those[1:] else 0))
+        rest.remove(group)
+        for i in group:
+            choose(total + marks[i], left & ~conflicts[i], rest)
+        choose(total, left, rest)
+
+    choose(0, (1 << len(members)) - 1, [*months.values()])
+    return best, operations
 
 
 def _to_read(world: AnnalsWorld, school: int) -> Pupils:
@@ -144,6 +152,6 @@ def _to_read(world: AnnalsWorld, school: int) -> Pupils:
     roll = tuple(world.roll_pages(school))
     pages = [*roll]
     for pupil in world.rolls[world.number(school)]:
-        employer, town = world.link("employer", pupil), world.link("birthplace", pupil)
-        pages += [pupil] if NONE in (employer, town) else [pupil, employer, town]
+        employer = world.link("employer", pupil)
+        pages += [pupil] if employer == NONE else [pupil, employer]
     return Pupils((), tuple(dict.fromkeys(pages)), roll)

@@ -25,9 +25,9 @@ _WAYS = {
     6: ("through",) * 2,
 }
 """Facts of a task by level, and how the page of each is come by."""
-_ROLLS = {7: (2, 1), 8: (2, 2), 9: (2, 2), 10: (1, 1)}
+_ROLLS = {7: (2, 1), 8: (1, 1), 9: (1, 1), 10: (1, 1)}
 """Figures about the pupils of a school, by level, and how many of them stand behind a link of each pupil."""
-_SCHOOLS = {8: 1, 9: 2, 10: 3}
+_SCHOOLS = {8: 2, 9: 3, 10: 4}
 """Schools among whose pupils the best choice is to be found, by level."""
 
 
