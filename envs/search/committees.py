@@ -17,6 +17,8 @@ from verigym.envs.search.reading import Quest
 from verigym.envs.search.rolls import Pupils, read_roll
 from verigym.envs.search.world import NONE
 
+FIRST = 10_000
+"""What a member counts for besides the marks, so that more members are better than more marks."""
 CHOSEN = "choice="
 """Heads the tag with the operations that finding the best choice takes."""
 
@@ -64,10 +66,10 @@ def committee(world: AnnalsWorld, draws: BlockDraws, schools: int) -> Quest | No
     *most, last = phrases
     pupils = f"of {', of '.join(most)} and of {last} together" if most else f"of {last}"
     return Quest(
-        question=f"Take the pupils {pupils}, but for those whose pages name no employer. Choose some of them so that no two of "
-        "those chosen have the same occupation, no two have employers in the same industry, and no two were born in the same "
-        "month of whatever years. What is the largest sum of marks that those chosen can have?",
-        answer=str(best),
+        question=f"Take the pupils {pupils}, but for those whose pages name no employer. Choose as many of them as possible "
+        "so that no two of those chosen have the same occupation, no two have employers in the same industry, and no two were born in the same "
+        "month of whatever years. Of all choices of so many, what is the largest sum of marks that those chosen have?",
+        answer=str(best % FIRST),
         kind="number",
         form="",
         route=read_once(step for chain in chains for step in chain.route),
@@ -105,22 +107,23 @@ def in_conflict(members: Sequence[Member]) -> list[int]:
 
 
 def greedy_choice(members: Sequence[Member], conflicts: Sequence[int]) -> int:
-    """Return the sum of marks if whoever has the most marks is always taken first."""
+    """Return the sum, as in `best_choice`, if whoever has the most marks is always taken first."""
     total = taken = 0
     for i in sorted(range(len(members)), key=lambda i: -members[i].marks):
         if not conflicts[i] & taken:
             taken |= 1 << i
-            total += members[i].marks
+            total += FIRST + members[i].marks
     return total
 
 
 def best_choice(members: Sequence[Member], conflicts: Sequence[int]) -> tuple[int, int]:
-    """Return the largest sum of marks of members without a conflict, and the members looked at by the search.
+    """Return the largest sum of marks of as many members without a conflict as possible, with `FIRST` for each of them,
+    and the members looked at by the search.
 
     It goes on with the month in which most would be lost by not taking the best, and gives up where the best of all
     months together could not make up for what has been found.
     """
-    marks = [one.marks for one in members]
+    marks = [FIRST + one.marks for one in members]
     months: dict[int, list[int]] = {}
     for i in sorted(range(len(members)), key=lambda i: -marks[i]):
         months.setdefault(members[i].month, []).append(i)
