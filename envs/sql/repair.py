@@ -26,6 +26,8 @@ from verigym.question import Ask, QuestionState
 
 FAULTS = {8: (1, 1, 1), 9: (1, 1, 2), 10: (2, 2, 4)}
 """Rules that are misread, columns that are mistaken, and slips, by level."""
+MISSING = {8: 0, 9: 2, 10: 4}
+"""Columns that are still to be written, by level: those whose queries have most clauses."""
 _TRIES = 6
 _SHARED = 6
 """Up to this level, the questions of a seed are those of `sql/questions`."""
@@ -51,7 +53,7 @@ class Repair(Questions):
     are equally likely: without the question nothing shows what is wrong with it. Judged like
     `sql/questions`: by what is returned on many databases, however the query is written. From level 8 on notes on the
     tables are misread, columns mistaken, and parts of the query slip so that they no longer act together as they
-    should; how many is not said.
+    should; how many is not said. From level 9 on some columns are still to be written.
     """
 
     id: ClassVar[str] = "verigym/sql/repair-v0"
@@ -87,7 +89,8 @@ class Repair(Questions):
             shown = _shown_slips(rng, drawn.records.domain, query, differs, n_slips + 2)
             for n in count():
                 misread = _misread(rng, drawn.records, n_rules)
-                broken = asked(misread, _mistaken(rng, drawn.report, n_columns))
+                mistaken = _mistaken(rng, drawn.report, n_columns)
+                broken = _without(asked(misread, mistaken), mistaken, MISSING[level])
                 broken, made = _slipped(rng, broken, shown, n_slips)
                 # Some slips exclude each other, or a note that is misread leaves no place for them.
                 if (made == n_slips or n >= _TRIES) and differs(broken):
@@ -95,7 +98,9 @@ class Repair(Questions):
         return _PROMPT.format(
             ddl=described(drawn.records),
             question=drawn.report.question,
-            parts="several parts of it are",
+            parts="columns that stand as NULL are still to be written, and several other parts of it are"
+            if MISSING[level]
+            else "several parts of it are",
             broken=broken,
         )
 
@@ -131,6 +136,13 @@ def _slipped(
             query = slipped
             made += 1
     return query, made
+
+
+def _without(query: str, report: Report, n: int) -> str:
+    """Return the query of a report with NULL in place of the `n` columns that take most clauses."""
+    for column in sorted(report.columns, key=lambda one: -one.steps)[:n]:
+        query = query.replace(column.query, "NULL")
+    return query
 
 
 def _misread(rng: np.random.Generator, records: Records, n: int) -> Records:

@@ -185,7 +185,10 @@ def test_several_faults_are_to_be_mended(level):
     env = verigym.make("sql/repair-v0")
     task = env.sample_task(level, str(level))
     broken = re.search(r"```sql\n.*?\n```", task.prompt, re.DOTALL)[0]
-    assert "but several parts of it are wrong" in task.prompt
+    assert re.search("several (other )?parts of it are wrong", task.prompt)
+    assert (
+        len(re.findall(r"(?:SELECT o\.\w+|, )(?=NULL(?:,| FROM))", broken)) == repair.MISSING[level]
+    )
     assert env.verifier.verify(task, broken).score == 0.0
     assert env.verifier.verify(task, f"```sql\n{task.reference['query']}\n```").score == 1.0
 
