@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from verigym.envs.search.annals import HOUSES, AnnalsWorld
 from verigym.envs.search.chains import begin, finish, several, wander
+from verigym.envs.search.committees import CHOSEN, committee, to_school
 from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.reading import Quest, Searching, turns_for
 from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, gathered
@@ -24,13 +25,16 @@ _WAYS = {
     6: ("through",) * 2,
 }
 """Facts of a task by level, and how the page of each is come by."""
-_ROLLS = {7: (2, 1), 8: (3, 2), 9: (4, 3), 10: (5, 4)}
+_ROLLS = {7: (2, 1), 8: (1, 1), 9: (1, 1), 10: (1, 1)}
 """Figures about the pupils of a school, by level, and how many of them stand behind a link of each pupil."""
+_SCHOOLS = {8: 2, 9: 3, 10: 4}
+"""Schools among whose pupils the best choice is to be found, by level."""
 
 
 class Lookup(Searching):
     """Find one or two facts: on a page that is named, on one that has to be found, or by way of another. From level
-    7 on they are numbers of the pupils of a school, or sums of their marks, on some side of a bound."""
+    7 on they are numbers of the pupils of a school, or sums of their marks, on some side of a bound; from level 8 on
+    also the best choice of pupils, no two of whom may share certain facts."""
 
     id: ClassVar[str] = "verigym/search/lookup-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
@@ -38,20 +42,34 @@ class Lookup(Searching):
     @override
     def pose(self, world: SearchWorld, draws: BlockDraws, level: int) -> Quest | None:
         if isinstance(world, AnnalsWorld):
-            return _counts(world, draws, *_ROLLS[level])
+            return _counts(world, draws, level)
         return several(len(_WAYS[level]), lambda n: _fact(world, draws, _WAYS[level][n]))
 
+    @override
+    def put_together(self) -> tuple[str, int]:
+        """Count the steps of the best choice as well."""
+        answer, operations = super().put_together()
+        steps = [tag.removeprefix(CHOSEN) for tag in self.task.tags if tag.startswith(CHOSEN)]
+        return answer, operations + sum(map(int, steps))
 
-def _counts(world: AnnalsWorld, draws: BlockDraws, count: int, linked: int) -> Quest:
-    quest = several(count, lambda n: _count(world, draws, n < linked), overlap=True)
+
+def _counts(world: AnnalsWorld, draws: BlockDraws, level: int) -> Quest:
+    count, linked = _ROLLS[level]
+    schools = _SCHOOLS.get(level, 0)
+
+    def pose(n: int) -> Quest | None:
+        if n == 0 and schools:
+            return committee(world, draws, schools)
+        return _count(world, draws, n - (schools > 0) < linked)
+
+    quest = several(count + (schools > 0), pose, overlap=True)
     return replace(quest, rules=CITE_ROLL, turns=turns_for(quest.route))
 
 
 def _count(world: AnnalsWorld, draws: BlockDraws, linked: bool) -> Quest | None:
     """Return a question about the pupils of the school that the head of some page attended."""
-    chain = begin(world, draws, ("firm", "work", "event"))
-    chain.follow({"firm": "founder", "work": "author", "event": "host"}[world.kind(chain.at)])
-    if not chain.follow("alma_mater"):
+    chain = to_school(world, draws)
+    if chain is None:
         return None
     by = draws.one(PUPIL_FIGURES[1:]) if linked else PUPIL_FIGURES[0]
     asked = gathered(chain, draws, by, None if linked else draws.below(len(HOUSES)))

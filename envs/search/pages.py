@@ -22,6 +22,11 @@ def date_text(day: int) -> str:
     return f"{rest % 28 + 1} {MONTHS[rest // 28]} {year}"
 
 
+def month_of(day: int) -> int:
+    """Return the month of a date, from 0."""
+    return day % 336 // 28
+
+
 def figure_text(world: SearchWorld, name: str, number: int) -> str:
     """Return a figure as pages state it; empty if it is not known."""
     value = world.figures[name][number]

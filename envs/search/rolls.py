@@ -50,8 +50,8 @@ PUPIL_FIGURES = (
 
 
 CITE_ROLL = (
-    "Where the pupils of a school are compared or counted, cite the page of the school and all parts of its roll, and no "
-    "page for the figures of the pupils; leave out pupils whose pages do not lead to the figure."
+    "Where the pupils of a school are compared, counted or chosen, cite the page of the school and all parts of its roll, and no "
+    "page for what the pupils' pages lead to; leave out pupils whose pages do not lead to the figure."
 )
 """Rule for citations beside questions about rolls."""
 

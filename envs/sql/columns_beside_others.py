@@ -60,23 +60,29 @@ RANK = Kind(
         ),
     },
 )
-_HAS = "(SELECT 1 FROM {d.thing} t WHERE t.{d.owner}_id = o.id AND t.{d.kind} = k.{d.kind} AND t.{d.price} {price} {c.price})"
+_HAS = "(SELECT 1 FROM {d.thing} t WHERE t.{d.owner}_id = q.id AND t.{d.kind} = k.{d.kind} AND t.{d.price} {price} {c.price})"
 COVERAGE = Kind(
     name="coverage",
-    question="look at every {d.kind} that {whose} {d.thing_words} have: 1 if {any} {d.thing} with {d.price} {price} "
-    "{c.price}, otherwise 0",
-    query=f"CASE WHEN {{any}} (SELECT 1 FROM {{d.thing}} k WHERE {{whose}}{{any_tail}} {_HAS}) THEN 1 ELSE 0 END",
-    steps=10,
+    question="look at every {d.kind} that {own} have: the number of other {d.owner_words} that have {any} {d.thing} with "
+    "{d.price} {price} {c.price}",
+    query="(SELECT COUNT(*) FROM {d.owner} q WHERE q.id <> o.id AND {any} (SELECT 1 FROM {d.thing} k "
+    f"WHERE k.{{d.owner}}_id = o.id{{own}} AND {{any_tail}} {_HAS}))",
+    steps=12,
     choices={
-        "whose": (
-            Option("any", ""),
-            Option("the other {d.owner_words}'", "k.{d.owner}_id <> o.id AND "),
+        "own": (
+            Option("its own {d.thing_words}", ""),
+            Option(
+                "those of its own {d.thing_words} that have {d.event_words}",
+                " AND EXISTS (SELECT 1 FROM {d.event} e WHERE e.{d.thing}_id = k.id)",
+            ),
         ),
         "any": (
-            Option("it has for each of them some", "NOT EXISTS", "NOT EXISTS"),
-            Option("it has for none of them any", "NOT EXISTS", "EXISTS"),
-            Option("it has for at least one of them some", "EXISTS", "EXISTS"),
-            Option("there is at least one for which it has no", "EXISTS", "NOT EXISTS"),
+            Option(
+                "for each of them (all others, if there are none) some", "NOT EXISTS", "NOT EXISTS"
+            ),
+            Option("for none of them (all others, if there are none) any", "NOT EXISTS", "EXISTS"),
+            Option("for at least one of them some", "EXISTS", "EXISTS"),
+            Option("for at least one of them no", "EXISTS", "NOT EXISTS"),
         ),
         "price": COMPARED,
     },

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 20
 MAX_ROWS = 2000
 """A query that gives more is refused rather than cut."""
-SHOWN_CHARS = 3000
+SHOWN_CHARS = 30_000
+"""More than 20 rows of 20 full cells; only a wider result is cut below the rows that the prompt promises."""
 CELL_CHARS = 60
 NOW = "2024-02-15 12:00:00"
 """The moment that now() and its kin mean, as `sql/query` has it."""

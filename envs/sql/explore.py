@@ -16,7 +16,7 @@ from verigym.envs.sql.explorer import STEPS, Explorer, LastResult
 from verigym.envs.sql.hidden import HiddenWorld
 from verigym.envs.sql.old_world import OldWorld
 from verigym.envs.sql.read_notes import NotesReader
-from verigym.envs.sql.records_rows import ToldApart, asked, draw_told_apart
+from verigym.envs.sql.records_rows import ToldApart, asked, draw_told_apart, own_draws
 from verigym.envs.sql.report import draw
 from verigym.envs.sql.write_query import QueryWriter, names_of, question_in
 from verigym.task import Task
@@ -62,6 +62,7 @@ class Explore(Explorer):
     """
 
     id: ClassVar[str] = "verigym/sql/explore-v0"
+    max_action_chars: ClassVar[int] = 1 << 15  # a query of level 10 takes 4,000 to 5,000
     verifier_id: ClassVar[str] = "sql/query"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     costly: ClassVar[bool] = True
@@ -103,6 +104,7 @@ class Explore(Explorer):
         def is_wanted(essence: JSON) -> bool:
             return self.split_of(Draft(prompt="", reference=None, essence=essence)) == self._drawing
 
+        rng = own_draws(rng, 2)
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
         drawn = draw_told_apart(rng, domain, level, is_wanted)
         if not isinstance(drawn, ToldApart):

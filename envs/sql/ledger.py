@@ -7,20 +7,22 @@ a careless clerk would: twice, corrected, in crates, under several spellings. A 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 
 @dataclass(frozen=True)
 class Movement:
-    """`quantity` units of an item that come `in` or go `out` on a day of the year, counted from 0."""
+    """`quantity` units of an item that come `in` or go `out` on a day of the year, counted from 0. An order with a
+    `value` is for as many units as that pays for, and `quantity` does not matter."""
 
     no: int
     day: int
     item: int
     way: str
     quantity: int
+    value: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,19 +45,35 @@ class StoreBook:
 
 @dataclass(frozen=True)
 class LedgerSize:
-    """Movements, items and groups of a level, and the ideas that it brings in."""
+    """Movements, items and groups of a level, and the ideas that it brings in.
+
+    `scale` multiplies all quantities; prices are from the first of `prices` on and below the second; `by_value` is the
+    share of the orders that are for an amount of money.
+    """
 
     movements: int
     items: int
     groups: int
     priced: bool = False
+    averaged: bool = False
     ranked: bool = False
+    scale: int = 1
+    prices: tuple[int, int] = (2, 30)
+    by_value: float = 0.0
 
 
 SIZES = {
     8: LedgerSize(78, 5, 2),
-    9: LedgerSize(120, 7, 3, priced=True),
-    10: LedgerSize(190, 10, 3, priced=True, ranked=True),
+    9: LedgerSize(120, 7, 3, priced=True, averaged=True, prices=(203, 2998)),
+    10: LedgerSize(
+        *(190, 10, 3),
+        priced=True,
+        averaged=True,
+        ranked=True,
+        scale=12,
+        prices=(20_323, 299_874),
+        by_value=0.3,
+    ),
 }
 """Sizes of a book by level."""
 
@@ -87,16 +105,19 @@ def draw_ledger(rng: np.random.Generator, size: LedgerSize, same_day: str) -> St
 def _drawn(rng: np.random.Generator, size: LedgerSize, same_day: str) -> StoreBook:
     n = size.items
     codes = rng.choice(26 * 9, n, replace=False).tolist()
-    crates = rng.integers(3, 10, n).tolist()
+    crates = rng.integers(3 * size.scale, 10 * size.scale, n).tolist()
+    prices = [_prices(rng, size) for _ in range(n)]
     moved = _movements(rng, size, crates)
+    if size.by_value:
+        moved = [_by_value(rng, size, one, prices[one.item]) for one in moved]
     return StoreBook(
         items=[f"{chr(65 + code // 9)}{1 + code % 9}" for code in codes],
         groups=[GROUPS[i % size.groups] for i in rng.permutation(n).tolist()],
         crates=crates,
-        prices=[_prices(rng, size) for _ in range(n)],
-        capacity=int(rng.integers(20, 26)) * n,
-        enough=int(rng.integers(10, 16)),
-        averaged=size.ranked,
+        prices=prices,
+        capacity=int(rng.integers(20 * size.scale, 26 * size.scale)) * n,
+        enough=int(rng.integers(10 * size.scale, 16 * size.scale)),
+        averaged=size.averaged,
         moved=in_order(moved, same_day),
     )
 
@@ -110,25 +131,38 @@ def _movements(rng: np.random.Generator, size: LedgerSize, crates: list[int]) ->
     numbers = 101 + np.sort(rng.choice(n + 40, n, replace=False))
     rows = zip(
         *(numbers.tolist(), days.tolist(), rng.integers(0, size.items, n).tolist()),
-        *(rng.integers(0, 2, n).tolist(), rng.integers(6, 50, n).tolist(), rng.random(n).tolist()),
+        rng.integers(0, 2, n).tolist(),
+        rng.integers(6 * size.scale, 50 * size.scale, n).tolist(),
+        rng.random(n).tolist(),
         strict=True,
     )
     return [
         # A third of the quantities are whole crates, which may be written as such.
         Movement(
-            no, day, item, WAYS[way], crates[item] * (1 + q // 8) if size.priced and part < 0.35 else q
+            no, day, item, WAYS[way],
+            crates[item] * (1 + q // (8 * size.scale)) if size.priced and part < 0.35 else q,
         )
         for no, day, item, way, q, part in rows
     ]  # fmt: skip
 
 
 def _prices(rng: np.random.Generator, size: LedgerSize) -> list[tuple[int, int]]:
-    """Return two to four prices with their first days; the first may come after some movements. They are in cents at
-    the highest level."""
+    """Return two to four prices with their first days; the first may come after some movements."""
     days = np.arange(25, 95 + size.movements // 2)
     chosen = rng.choice(days, int(rng.integers(2, 5)), replace=False)
-    values = rng.choice(np.arange(203, 2998) if size.ranked else np.arange(2, 30), len(chosen), replace=False)  # fmt: skip
+    low, high = size.prices
+    values = low + rng.choice(high - low, len(chosen), replace=False)
     return list(zip(sorted(chosen.tolist()), values.tolist(), strict=True))
+
+
+def _by_value(
+    rng: np.random.Generator, size: LedgerSize, one: Movement, prices: list[tuple[int, int]]
+) -> Movement:
+    """Return some of the orders as orders for an amount of money, which pays for about as many units."""
+    if one.way == "in" or rng.random() >= size.by_value:
+        return one
+    price = prices[int(rng.integers(len(prices)))][1]
+    return replace(one, value=one.quantity * price + int(rng.integers(price)))
 
 
 WAYS = ("in", "out")
@@ -155,8 +189,9 @@ def play(ledger: StoreBook, early: str = "first") -> dict[str, list[int]]:
     for one in ledger.moved:
         i = one.item
         room = ledger.capacity - sum(stock) if one.way == "in" else stock[i]
-        done = min(one.quantity, room)
-        rest = one.quantity - done
+        wanted = units_for(one.value, average[i]) if one.value else one.quantity
+        done = min(wanted, room)
+        rest = wanted - done
         clipped[one.way] += rest > 0
         price = price_on(ledger.prices[i], one.day, early)
         if one.way == "in":
@@ -179,6 +214,11 @@ def averaged(stock: int, average: int, taken: int, price: int) -> int:
     """Return the average cost of a unit after `taken` more came in at `price`, rounded to a whole number, halves up."""
     after = stock + taken
     return (2 * (stock * average + taken * price) + after) // (2 * after) if taken else average
+
+
+def units_for(value: int, average: int) -> int:
+    """Return how many whole units an amount pays for at an average cost; none if they have not cost anything yet."""
+    return value // average if average else 0
 
 
 def price_on(prices: list[tuple[int, int]], day: int, early: str) -> int:

@@ -64,8 +64,12 @@ FIGURE = {
 AVERAGED = (
     "The worth of units handed out is their number times the average cost of the item at that moment. Whenever units of "
     "an item are taken in, its average cost becomes (units in stock before x average cost before + units taken x price of "
-    "the day) / units in stock after, rounded to a whole number of cents, halves up; prices are in cents. Nothing else "
-    "changes it, and it starts at 0."
+    "the day) / units in stock after, rounded to a whole number, halves up. Prices are in {money}, and so are "
+    "average costs and worths. Nothing else changes an average cost, and it starts at 0."
+)
+BY_VALUE = (
+    "A quantity such as 2450000w is an order by value: it is for as many whole units as this amount pays for at the average "
+    "cost that the item has at that moment, and for none while that is 0. Such amounts are in hundredths of a cent."
 )
 """Sentences that the reader of a prompt tells apart, by the choice that they stand for."""
 
@@ -126,8 +130,9 @@ def _asked(
 
 def _explained(ledger: StoreBook, words: str, *measures: str) -> str:
     """Return a question after the meaning of its figures."""
-    figures = FIGURE | ({"worth": AVERAGED} if ledger.averaged else {})
-    said = [figures[one].format(ledger.enough) for one in measures if one in figures]
+    money = "hundredths of a cent" if any(one.value for one in ledger.moved) else "cents"
+    figures = FIGURE | ({"worth": AVERAGED.format(money=money)} if ledger.averaged else {})
+    said = [figures[one].replace("{}", str(ledger.enough)) for one in measures if one in figures]
     return " ".join((*said, words))
 
 
@@ -140,31 +145,38 @@ def _careless(
     corrections: list[tuple[int, str]] = []
     for one in sorted(ledger.moved, key=lambda movement: movement.no):
         chance = rng.random(3).tolist()
-        right = _quantity(rng, ledger, size, one.item, one.quantity)
+        right = (
+            f"{one.value}w" if one.value else _quantity(rng, ledger, size, one.item, one.quantity)
+        )
         line = _Line(one, one.way, right)
         if size.priced and chance[0] < 0.12:
-            line = replace(line, shown=str(int(rng.integers(5, 60))))
+            line = replace(line, shown=_wrong(rng, size))
             if chance[1] < 0.3:
-                corrections.append((one.no, str(int(rng.integers(5, 60)))))
+                corrections.append((one.no, _wrong(rng, size)))
             corrections.append((one.no, right))
-        other = _other(rng, line, len(ledger.items))
+        if chance[2] >= 0.15:
+            lines.append(line)
+            continue
+        other = _other(rng, line, size)
         if chance[2] < 0.07:
             pair = [replace(other, way="void"), line]
             lines += pair if rng.integers(2) else pair[::-1]
-        elif chance[2] < 0.15:
-            lines += [other, line] if kept == "last" else [line, other]
         else:
-            lines.append(line)
+            lines += [other, line] if kept == "last" else [line, other]
     # Corrections of one movement stay in their order, which decides which of them counts.
     order = dict(zip(dict(corrections), rng.random(len(corrections)).tolist(), strict=False))
     return lines, sorted(corrections, key=lambda pair: order[pair[0]])
 
 
-def _other(rng: np.random.Generator, line: _Line, n_items: int) -> _Line:
+def _other(rng: np.random.Generator, line: _Line, size: LedgerSize) -> _Line:
     """Return a row of the same number that says something else."""
-    item = int(rng.integers(n_items))
+    item = int(rng.integers(size.items))
     movement = replace(line.movement, item=item)
-    return _Line(movement, WAYS[int(rng.integers(2))], str(int(rng.integers(5, 60))))
+    return _Line(movement, WAYS[int(rng.integers(2))], _wrong(rng, size))
+
+
+def _wrong(rng: np.random.Generator, size: LedgerSize) -> str:
+    return str(int(rng.integers(5 * size.scale, 60 * size.scale)))
 
 
 def _quantity(
@@ -255,6 +267,8 @@ def _rules(
             "The price of an item on a day is the one with the latest day in `from` that is not after this day. "
             + EARLY[early]
         )
+    if size.by_value:
+        rules.insert(5, BY_VALUE)
     if size.ranked:
         rules.insert(
             0,

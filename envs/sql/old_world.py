@@ -10,14 +10,16 @@ from typing import Any
 from verigym.canonical import JSON
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.hidden import HiddenWorld, described
+from verigym.envs.sql.notes import FIXED, RULES
 from verigym.envs.sql.read_notes import NotesReader
-from verigym.envs.sql.records import FIXED, RULES, Records
+from verigym.envs.sql.records import Records
 from verigym.envs.sql.records_rows import ToldApart, asked
 from verigym.envs.sql.report import Report
 
 _NOTED = {
     "closed": "{d.owner_words}",
     "test": "{d.owner_words}",
+    "merged": "{d.owner_words}",
     "deleted": "{d.thing_words}",
     "price": "{d.thing}_rates",
     "unit": "units",

@@ -31,6 +31,7 @@ class _Row:
     item: str
     way: str
     quantity: int
+    value: int
 
 
 class LedgerReader:
@@ -94,9 +95,9 @@ class LedgerReader:
         self.operations += 3  # the day, the code and the number in the table of corrections
         item = row["item"].upper().replace("-", "")
         quantity = said.get(row["no"], row["quantity"])
-        return _Row(
-            int(row["no"]), _day(row["day"]), item, row["type"], self._units(quantity, item)
-        )
+        value = int(quantity[:-1]) if quantity.endswith("w") else 0
+        units = 0 if value else self._units(quantity, item)
+        return _Row(int(row["no"]), _day(row["day"]), item, row["type"], units, value)
 
     def _units(self, quantity: str, item: str) -> int:
         if not quantity.endswith("c"):
@@ -126,24 +127,27 @@ class LedgerReader:
         found = {name: dict.fromkeys(items, 0) for name in MEASURES}
         capacity = self._number(_HOLDS)
         priced = MEASURES["worth"] in self.prompt
-        is_averaged = AVERAGED in self.prompt
+        is_averaged = AVERAGED.partition("{")[0] in self.prompt
         run, average = dict.fromkeys(items, 0), dict.fromkeys(items, 0)
         stock, held = found["left"], 0
         for row in rows:
             self.operations += 3  # compared with the limit, added to the stock and to the total
-            item = row.item
+            item, wanted = row.item, row.quantity
+            if row.value:
+                self.operations += 1  # divided
+                wanted = row.value // average[item] if average[item] else 0
             if row.way == "in":
-                done = min(row.quantity, capacity - held)
+                done = min(wanted, capacity - held)
                 if is_averaged and done:
                     average[item] = self._average(stock[item], average[item], done, row)
                 stock[item] += done
                 held += done
-                found["turned"][item] += row.quantity - done
+                found["turned"][item] += wanted - done
             else:
-                done = min(row.quantity, stock[item])
+                done = min(wanted, stock[item])
                 stock[item] -= done
                 held -= done
-                found["missing"][item] += row.quantity - done
+                found["missing"][item] += wanted - done
                 found["handed"][item] += done
                 if priced:
                     self.operations += 2  # multiplied and added

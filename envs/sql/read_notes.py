@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from verigym.envs.sql.domains import DOMAINS, Domain
-from verigym.envs.sql.records import RULES, Records
+from verigym.envs.sql.notes import RULES
+from verigym.envs.sql.records import Records
 from verigym.envs.sql.records_rows import asked
 from verigym.envs.sql.report import Report
 from verigym.envs.sql.write_query import QueryWriter

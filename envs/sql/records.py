@@ -1,8 +1,7 @@
 """The tables of a domain as an old system keeps them, with the notes that say how they are to be read.
 
 What a question calls a seller, a product or a sale is what the rules leave of the rows: coded, deleted, priced for a
-while, corrected, entered twice. Each rule has options, so the notes have to be read. All of them are defined for any
-rows, so that a query is right or wrong on every database.
+while, corrected, reversed, entered twice. Each rule has options, so the notes have to be read; see `notes`.
 """
 
 from __future__ import annotations
@@ -13,124 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from verigym.envs.sql.domains import DOMAINS, Domain
-from verigym.envs.sql.kinds import Choice, Option
+from verigym.envs.sql.notes import FIXED, RULES
 
-AS_OF = "2023-07-01"
-"""The day on which prices have to be valid."""
-
-RULES: dict[str, Choice] = {
-    "closed": (
-        Option(
-            "A row of {d.owner_words} with a closed_on does not count, whatever the day.",
-            "s.closed_on IS NULL",
-        ),
-        Option(
-            "A row of {d.owner_words} does not count if its closed_on is before 2023-01-01; a later closed_on is only "
-            "planned.",
-            "(s.closed_on IS NULL OR s.closed_on >= '2023-01-01')",
-        ),
-    ),
-    "test": (
-        Option("Rows of {d.owner_words} with is_test = 1 do not count.", "s.is_test <> 1"),
-        Option(
-            "Only rows of {d.owner_words} with is_test = 0 count; 1 is a test and 2 a training case.",
-            "s.is_test = 0",
-        ),
-    ),
-    "deleted": (
-        Option("A row of {d.thing_words} does not count if deleted is 1.", "p.deleted <> 1"),
-        Option(
-            "A row of {d.thing_words} does not count if deleted is 1 or above.", "p.deleted < 1"
-        ),
-    ),
-    "price": (
-        Option(
-            "The {d.price} of a {d.thing} is that of its row in {d.thing}_rates which is valid on "
-            + AS_OF
-            + ": from valid_from on and until the day before valid_to (without end if that is null). If several are, the "
-            "one with the highest id counts; if none is, the {d.thing} does not count. {d.thing_words}.{d.price} is what "
-            "was planned once, and counts for nothing.",
-            f"w.valid_from <= '{AS_OF}' AND (w.valid_to IS NULL OR w.valid_to > '{AS_OF}')",
-        ),
-        Option(
-            "The {d.price} of a {d.thing} is that of its row in {d.thing}_rates which is valid on "
-            + AS_OF
-            + ": from valid_from on up to and including valid_to (without end if that is null). If several are, the one "
-            "with the highest id counts; if none is, the {d.thing} does not count. {d.thing_words}.{d.price} is what was "
-            "planned once, and counts for nothing.",
-            f"w.valid_from <= '{AS_OF}' AND (w.valid_to IS NULL OR w.valid_to >= '{AS_OF}')",
-        ),
-    ),
-    "state": (
-        Option("Only {d.event_words} with the state 'F' (final) count.", "e.state = 'F'"),
-        Option(
-            "All {d.event_words} count but those with the state 'X' (cancelled).", "e.state <> 'X'"
-        ),
-    ),
-    "day": (
-        Option(
-            "The {d.day} of a {d.event} is its corrected_on, or, if that is null, what stands in {d.day}.",
-            "COALESCE(e.corrected_on, e.{d.day})",
-        ),
-        Option(
-            "The {d.day} of a {d.event} is what stands in {d.day}; corrected_on is the day on which somebody looked at it.",
-            "e.{d.day}",
-        ),
-    ),
-    "unit": (
-        Option(
-            "The {d.amount} of a {d.event} is what stands there times the factor of its unit in the table units; if its "
-            "unit is not in that table, it does not count.",
-            "u.factor",
-        ),
-        Option(
-            "The {d.amount} of a {d.event} is what stands there times the factor of its unit in the table units, or ten "
-            "times that if the row is bulk (is_bulk = 1); if its unit is not in that table, it does not count.",
-            "u.factor * CASE WHEN e.is_bulk = 1 THEN 10 ELSE 1 END",
-        ),
-    ),
-    "change": (
-        Option(
-            "If a {d.event} has rows in {d.event}_changes, the {d.amount} of the one with the latest made_on stands in "
-            "place of its own (of several on that day, the one with the highest id); its unit stays.",
-            "ORDER BY h.made_on DESC, h.id DESC",
-        ),
-        Option(
-            "If a {d.event} has rows in {d.event}_changes, the {d.amount} of the one with the latest made_on stands in "
-            "place of its own (of several on that day, the one with the lowest id); its unit stays.",
-            "ORDER BY h.made_on DESC, h.id",
-        ),
-        Option(
-            "If a {d.event} has rows in {d.event}_changes, the {d.amount} of the one with the highest id stands in place of "
-            "its own, whatever its made_on; its unit stays.",
-            "ORDER BY h.id DESC",
-        ),
-    ),
-    "twice": (
-        Option(
-            "Rows of {d.event_words} with the same source_key are one {d.event}, entered several times: the row with the "
-            "lowest id counts, if the other rules let it, and the others do not in any case.",
-            "MIN",
-        ),
-        Option(
-            "Rows of {d.event_words} with the same source_key are one {d.event}, entered several times: the row with the "
-            "highest id counts, if the other rules let it, and the others do not in any case.",
-            "MAX",
-        ),
-    ),
-}
-"""Rules on the tables: what the notes say, and its text in a query."""
-FIXED = (
-    "{d.region}_code and {d.kind}_code are codes; the table codes has the {d.region} and the {d.kind} that they stand for, "
-    "as label, in the rows whose list is '{d.region}' or '{d.kind}'. A code that is not in its list is an unknown "
-    "{d.region}; a {d.thing} whose {d.kind} is unknown does not count.",
-    "{D.thing_words} of {d.owner_words} that do not count do not count either, and neither do the {d.event_words} of "
-    "{d.thing_words} that do not count.",
-)
-"""Notes that hold for all."""
 BY_LEVEL = {
     8: ("closed", "test", "deleted"),
-    9: ("closed", "test", "deleted", "price", "state", "day"),
+    9: ("closed", "test", "deleted", "price", "state", "day", "merged"),
     10: tuple(RULES),
 }
 """Rules by level."""
@@ -153,6 +39,7 @@ class Records:
             d.owner_words: [
                 *(("id", "INT"), ("name", "VARCHAR"), (f"{d.region}_code", "VARCHAR")),
                 *(("closed_on", "DATE"), ("is_test", "INT")),
+                *((("merged_into", "INT"),) if "merged" in rules else ()),
             ],
             d.thing_words: [
                 *(("id", "INT"), (f"{d.owner}_id", "INT"), (f"{d.kind}_code", "VARCHAR")),
@@ -162,6 +49,7 @@ class Records:
                 *(("id", "INT"), (f"{d.thing}_id", "INT"), (d.amount, "INT"), (d.day, "DATE")),
                 *((("state", "VARCHAR"), ("corrected_on", "DATE")) if "state" in rules else ()),
                 *((("unit", "VARCHAR"), ("is_bulk", "INT")) if "unit" in rules else ()),
+                *((("reverses_id", "INT"),) if "reversed" in rules else ()),
                 *((("source_key", "INT"),) if "twice" in rules else ()),
             ],
             "codes": [("list", "VARCHAR"), ("code", "VARCHAR"), ("label", "VARCHAR")],
@@ -183,7 +71,10 @@ class Records:
         """Return the schema as `sql/query` reads it."""
         d, tables = self.domain, self.tables()
         primary = {name: ["id"] for name in tables} | {"codes": ["list", "code"], "units": ["unit"]}
-        nullable = {f"{d.region}_code", "closed_on", "corrected_on", "valid_to"}
+        nullable = {
+            *(f"{d.region}_code", "closed_on", "corrected_on", "valid_to"),
+            *("merged_into", "reverses_id"),
+        }
         foreign = [
             [f"{d.thing_words}.{d.owner}_id", f"{d.owner_words}.id"],
             [f"{d.event_words}.{d.thing}_id", f"{d.thing_words}.id"],
@@ -229,23 +120,60 @@ class Records:
         return "\n".join(f"- {rule}" for rule in (*fixed, *rules))
 
     def views(self) -> str:
-        """Return the rows that count, as common table expressions under the names of the domain."""
-        return ",\n".join((self._owners(), self._things(), self._events()))
+        """Return the rows that count, as a WITH clause under the names of the domain."""
+        parts = self.parts()
+        head = "WITH RECURSIVE" if "merged" in self.picks else "WITH"
+        return f"{head} " + ",\n".join(f"{name} AS ({query})" for name, query in parts.items())
 
-    def _rule(self, name: str) -> str:
-        return RULES[name][self.picks[name]].sql.format(d=self.domain)
+    def parts(self) -> dict[str, str]:
+        """Return the queries of the WITH clause by name, each of which may use those before."""
+        d = self.domain
+        found = {d.owner: self._owners()}
+        if "merged" in self.picks:
+            found["home"] = self._homes()
+        found[d.thing] = self._things()
+        if "reversed" in self.picks and " standing " in self._rule("reversed"):
+            found |= self._reversals()
+        found[d.event] = self._events()
+        return found
+
+    def _rule(self, name: str, kept: str = "") -> str:
+        return RULES[name][self.picks[name]].sql.format(d=self.domain, kept=kept)
+
+    def _homes(self) -> str:
+        """The owner that counts for every row of owners, its own or the one that it was merged into."""
+        d = self.domain
+        kept = self._rule("merged", f"{self._rule('closed')} AND {self._rule('test')}")
+        return (
+            f"SELECT o.id AS id, o.id AS {d.owner}_id FROM {d.owner} o UNION ALL "
+            f"SELECT s.id, h.{d.owner}_id FROM {d.owner_words} s JOIN home h ON h.id = s.merged_into{kept}"
+        )
+
+    def _reversals(self) -> dict[str, str]:
+        """The reversal of each row that has one, and which rows stand at the end: from the last of each chain back."""
+        d = self.domain
+        return {
+            "undone": f"SELECT MIN(x.id) AS id, x.reverses_id AS target FROM {d.event_words} x "
+            "WHERE x.reverses_id < x.id GROUP BY x.reverses_id",
+            "standing": f"SELECT e.id AS id, 1 AS stands FROM {d.event_words} e WHERE NOT EXISTS "
+            "(SELECT 1 FROM undone n WHERE n.target = e.id) UNION ALL "
+            "SELECT n.target, 1 - y.stands FROM standing y JOIN undone n ON n.id = y.id",
+        }
 
     def _owners(self) -> str:
         d = self.domain
         return (
-            f"{d.owner} AS (SELECT s.id AS id, s.name AS name, c.label AS {d.region} FROM {d.owner_words} s "
+            f"SELECT s.id AS id, s.name AS name, c.label AS {d.region} FROM {d.owner_words} s "
             f"LEFT JOIN codes c ON c.list = '{d.region}' AND c.code = s.{d.region}_code "
-            f"WHERE {self._rule('closed')} AND {self._rule('test')})"
+            f"WHERE {self._rule('closed')} AND {self._rule('test')}"
+            f"{' AND s.merged_into IS NULL' if 'merged' in self.picks else ''}"
         )
 
     def _things(self) -> str:
         d = self.domain
         price, rates = f"p.{d.price}", ""
+        home = "home" if "merged" in self.picks else d.owner
+        of_owner = f"q.{d.owner}_id" if "merged" in self.picks else f"p.{d.owner}_id"
         if "price" in self.picks:
             price = f"v.{d.price}"
             rates = (
@@ -253,9 +181,9 @@ class Records:
                 f"WHERE w.{d.thing}_id = p.id AND {self._rule('price')}) "
             )
         return (
-            f"{d.thing} AS (SELECT p.id AS id, p.{d.owner}_id AS {d.owner}_id, c.label AS {d.kind}, "
-            f"{price} AS {d.price} FROM {d.thing_words} p JOIN {d.owner} q ON q.id = p.{d.owner}_id "
-            f"JOIN codes c ON c.list = '{d.kind}' AND c.code = p.{d.kind}_code {rates}WHERE {self._rule('deleted')})"
+            f"SELECT p.id AS id, {of_owner} AS {d.owner}_id, c.label AS {d.kind}, "
+            f"{price} AS {d.price} FROM {d.thing_words} p JOIN {home} q ON q.id = p.{d.owner}_id "
+            f"JOIN codes c ON c.list = '{d.kind}' AND c.code = p.{d.kind}_code {rates}WHERE {self._rule('deleted')}"
         )
 
     def _events(self) -> str:
@@ -272,14 +200,16 @@ class Records:
         if "unit" in self.picks:
             amount = f"{amount} * {self._rule('unit')}"
             joins = " JOIN units u ON u.unit = e.unit"
+        if "reversed" in self.picks:
+            kept += ["e.reverses_id IS NULL", self._rule("reversed")]
         if "twice" in self.picks:
             kept.append(
                 f"e.id = (SELECT {self._rule('twice')}(g.id) FROM {d.event_words} g WHERE g.source_key = e.source_key)"
             )
         where = f" WHERE {' AND '.join(kept)}" if kept else ""
         return (
-            f"{d.event} AS (SELECT e.id AS id, e.{d.thing}_id AS {d.thing}_id, {amount} AS {d.amount}, {day} AS {d.day} "
-            f"FROM {d.event_words} e JOIN {d.thing} t ON t.id = e.{d.thing}_id{joins}{where})"
+            f"SELECT e.id AS id, e.{d.thing}_id AS {d.thing}_id, {amount} AS {d.amount}, {day} AS {d.day} "
+            f"FROM {d.event_words} e JOIN {d.thing} t ON t.id = e.{d.thing}_id{joins}{where}"
         )
 
     def twins(self) -> Iterator[Records]:

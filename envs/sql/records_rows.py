@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -12,12 +13,16 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.envs.sql.domains import Domain
 from verigym.envs.sql.kinds import Constants, Variant
-from verigym.envs.sql.records import AS_OF, Records, draw_records
-from verigym.envs.sql.report import COLUMNS, Report, draw_report
+from verigym.envs.sql.notes import AS_OF
+from verigym.envs.sql.records import Records, draw_records
+from verigym.envs.sql.report import NEW, SIMPLE, Report, draw_report
 
-COLUMNS_OF = {8: 3, 9: 4, 10: 5}
+COLUMNS_OF = {8: 3, 9: 5, 10: 7}
 """Columns of a report beside the name or id, by level."""
-_TRIES = 12
+_TRIES = 20
+_SAME_KIND, _SAME_LEVEL = 4, 12
+"""Questions that are tried for a column, those of them that are of its first kind, and those of this or of a kind that the
+level brings in."""
 _EACH = 5
 """Owners for each column."""
 _SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8)
@@ -25,6 +30,12 @@ _SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8)
 _NEAR = (0, 0, 0, 0, 1, -1, 2, 7)
 _AWAY = (0, 0, -1, 31, 30, 60, 61, 200)
 _LAST = (("2022-05-01", 0), ("2024-05-01", 0), (None, 1), (None, 2))
+_MERGED = (
+    *(("alone", None, 0), ("before", None, 0), ("before", None, 0), ("alone", None, 0)),
+    *(("alone", "2022-05-01", 0), ("before", None, 0), ("alone", None, 1), ("before", None, 0)),
+    *(("after", None, 0), ("before", None, 0), ("nowhere", None, 0)),
+)
+"""Owners that are merged: into one of those `alone` or the one beside them; when they are closed, whether they are tests."""
 _CODES = ("A", "B", "C", "D")
 _NO_CODE = "Z"
 _UNITS = (("ea", 1), ("bx", 1), ("pk", 3))
@@ -39,7 +50,15 @@ _SPANS = (
     ("2023-07-02", None),
 )
 """Days from which and to which a price is valid."""
+_REVERSALS = 0.25
+"""Share of the events that are reversals."""
 Rows = dict[str, list[list[JSON]]]
+
+
+def own_draws(rng: np.random.Generator, purpose: int) -> np.random.Generator:
+    """Return draws for one environment alone, so that its question of a seed is not that of another environment, which
+    might give it away."""
+    return np.random.Generator(np.random.PCG64([purpose, int(rng.integers(2**32))]))
 
 
 def drawn_rows(rng: np.random.Generator, records: Records, report: Report) -> dict[str, JSON]:
@@ -79,7 +98,7 @@ def draw_told_apart(
         rows = drawn_rows(rng, records, report)
         db = _loaded(records, rows)
         try:
-            found = _separated(rng, db, records, report)
+            found = _separated(rng, db, records, report, level)
             if found is not None and _rules_show(db, records, found):
                 return ToldApart(records, found, rows, essence)
         finally:
@@ -93,33 +112,48 @@ def _loaded(records: Records, rows: dict[str, JSON]) -> sqlite3.Connection:
         assert isinstance(held, list)
         marks = ", ".join("?" * len(held[0]))
         db.executemany(f"INSERT INTO {table} VALUES ({marks})", held)
+    for table, columns in records.tables().items():
+        for name, _ in columns:
+            if name.endswith(("_id", "_key")):
+                db.execute(f"CREATE INDEX {table}_by_{name} ON {table} ({name})")
     return db
 
 
 def _separated(
-    rng: np.random.Generator, db: sqlite3.Connection, records: Records, report: Report
+    rng: np.random.Generator, db: sqlite3.Connection, records: Records, report: Report, level: int
 ) -> Report | None:
     """Return the report with other questions, about the same constants, in place of columns that give what a twin
-    gives; None if there is none for a column."""
+    gives: of the same kind if that helps soon, otherwise of another that the level has; None if there is none for a
+    column."""
+    kinds = (*SIMPLE, *(kind for at, new in NEW.items() if at <= level for kind in new))
     d = report.domain
-    for table in (d.owner, d.thing, d.event):
-        db.execute(f"CREATE TEMP TABLE {table} AS WITH {records.views()} SELECT * FROM {table}")
-    db.execute(f"CREATE INDEX temp.things ON {d.thing} ({d.owner}_id)")
-    db.execute(f"CREATE INDEX temp.events ON {d.event} ({d.thing}_id)")
+    _make_views(db, records)
     columns: list[Variant] = []
     for column in report.columns:
         met = {one.kind.name for one in columns}
-        for _ in range(_TRIES):
+        for n in range(_TRIES):
             if column.kind.name not in met and _shows(db, column):
                 break
-            kind = COLUMNS[int(rng.integers(len(COLUMNS)))]
+            among = [column.kind] if n < _SAME_KIND else NEW[level] if n < _SAME_LEVEL else kinds
+            kind = among[int(rng.integers(len(among)))]
             column = replace(kind.draw(rng, d), constants=column.constants)
         else:
             return None
         columns.append(column)
-    for table in (d.owner, d.thing, d.event):
-        db.execute(f"DROP TABLE temp.{table}")
     return Report(d, tuple(columns))
+
+
+def _make_views(db: sqlite3.Connection, records: Records) -> None:
+    """Put the rows that count into temporary tables, in place of those that stand there."""
+    d, parts = records.domain, records.parts()
+    for table in (*parts, "undone", "standing"):
+        db.execute(f"DROP TABLE IF EXISTS temp.{table}")
+    for table, query in parts.items():
+        db.execute(
+            f"CREATE TEMP TABLE {table} AS WITH RECURSIVE {table} AS ({query}) SELECT * FROM {table}"
+        )
+    db.execute(f"CREATE INDEX temp.things ON {d.thing} ({d.owner}_id)")
+    db.execute(f"CREATE INDEX temp.events ON {d.event} ({d.thing}_id)")
 
 
 def _shows(db: sqlite3.Connection, column: Variant) -> bool:
@@ -131,19 +165,30 @@ def _shows(db: sqlite3.Connection, column: Variant) -> bool:
     )
 
 
-def is_shown(records: Records, rows: dict[str, JSON], queries: Sequence[str]) -> bool:
-    """Return True if two queries give different results on these rows."""
+@contextmanager
+def compared(
+    records: Records, rows: dict[str, JSON], query: str
+) -> Iterator[Callable[[str], bool]]:
+    """Give a function that returns True if a query gives another result than `query` on these rows."""
     db = _loaded(records, rows)
     try:
-        one, two = (_result(db, query) for query in queries)
-        return one != two
+        right = _result(db, query)
+        yield lambda other: _result(db, other) != right
     finally:
         db.close()
 
 
 def _rules_show(db: sqlite3.Connection, records: Records, report: Report) -> bool:
-    right = _result(db, asked(records, report))
-    return all(_result(db, asked(twin, report)) != right for twin in records.twins())
+    """Return True if the report gives something else under every other reading of the notes; the columns are
+    compared one by one, since the first that differs is enough."""
+    queries = [f"SELECT o.id, {one.query} FROM {records.domain.owner} o" for one in report.columns]
+    _make_views(db, records)
+    right = [_result(db, query) for query in queries]
+    for twin in records.twins():
+        _make_views(db, twin)
+        if all(_result(db, query) == rows for query, rows in zip(queries, right, strict=True)):
+            return False
+    return True
 
 
 def _result(db: sqlite3.Connection, query: str) -> list[str]:
@@ -154,7 +199,7 @@ def _result(db: sqlite3.Connection, query: str) -> list[str]:
 
 def asked(records: Records, report: Report) -> str:
     """Return the query of a report over the rows that count."""
-    return f"WITH {records.views()}\n{report.query}"
+    return f"{records.views()}\n{report.query}"
 
 
 class _Maker:
@@ -164,7 +209,8 @@ class _Maker:
     def __init__(self, rng: np.random.Generator, records: Records, report: Report) -> None:
         self.rng, self.records, self.domain = rng, records, records.domain
         self.constants = [column.constants for column in report.columns[1:]]
-        self.n_owners = _EACH * len(self.constants) + len(_LAST)
+        self.n_alone = _EACH * len(self.constants) + len(_LAST)
+        self.n_owners = self.n_alone + (len(_MERGED) if "merged" in records.picks else 0)
         sizes = rng.choice(_SIZES, self.n_owners).tolist()
         self.owner_of = [owner for owner, size in enumerate(sizes) for _ in range(size)]
         sizes = rng.choice(_SIZES, len(self.owner_of)).tolist()
@@ -182,17 +228,27 @@ class _Maker:
         return self.constants[owner % len(self.constants)]
 
     def day(self, owner: int) -> str:
-        """Return a day near the beginning of a year, of which several events share many."""
-        year = self.of_owner(owner).year + int(self.rng.integers(5)) - 1
+        """Return a day near the beginning of a year, of which several events share many; half of them in one year."""
+        year = self.of_owner(owner).year + int(self.rng.choice((-1, 0, 1, 1, 1, 1, 2, 3)))
         return str(date(year, 1, 1) + timedelta(_AWAY[int(self.rng.integers(len(_AWAY)))]))
 
     def owners(self) -> list[list[JSON]]:
-        """The last four are closed, will be closed, are a test, are a training case."""
-        ends = [*[(None, 0)] * (self.n_owners - len(_LAST)), *_LAST]
-        return [
+        """Of those that are not merged, the last four are closed, will be closed, are a test, are a training case."""
+        ends = [*[(None, 0)] * (self.n_alone - len(_LAST)), *_LAST]
+        rows: list[list[JSON]] = [
             [i + 1, f"{self.domain.owner} {i + 1}", (*_CODES[:2], _NO_CODE, None)[i % 4], closed, test]
             for i, (closed, test) in enumerate(ends)
         ]  # fmt: skip
+        if "merged" not in self.records.picks:
+            return rows
+        rows = [[*row, None] for row in rows]
+        for into, closed, test in _MERGED:
+            place = len(rows) + 1
+            others = {"alone": int(self.rng.integers(self.n_alone)) + 1, "before": place - 1, "after": place + 1}  # fmt: skip
+            name = f"{self.domain.owner} {place}"
+            rows.append([place, name, self.one(_CODES[:2]), closed, test, others.get(into)])
+        rows[-1][-1] = len(rows) + 1  # the last is merged into one that is not there
+        return rows
 
     def things(self) -> list[list[JSON]]:
         return [
@@ -218,10 +274,23 @@ class _Maker:
                 row += [self.one("FFFFFFPX"), self.one((None, None, None, self.day(owner)))]
             if "unit" in rules:
                 row += [self.one(("ea", "ea", "ea", "bx", "bx", "pk", _NO_UNIT)), self.one((0, 0, 0, 0, 1))]  # fmt: skip
+            if "reversed" in rules:
+                at = len(row)
+                met = {one[at] for one in rows}
+                reversals = [one[0] for one in rows if one[at] is not None and one[0] not in met]
+                row.append(self._reverses(i + 1, reversals))
             if "twice" in rules:
                 row.append(keys[i] if i == 0 or self.rng.random() < 0.8 else rows[-1][-1])
             rows.append(row)
         return rows
+
+    def _reverses(self, number: int, reversals: list[JSON]) -> JSON:
+        """Return the row that an event reverses: none for most, and for half of the others one of `reversals`."""
+        if number == 1 or self.rng.random() > _REVERSALS:
+            return None
+        if reversals and self.rng.random() < 0.5:
+            return self.one(reversals)
+        return 1 + int(self.rng.integers(number + 1))  # itself or the next one now and then
 
     def codes(self) -> list[list[JSON]]:
         d = self.domain

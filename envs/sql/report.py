@@ -14,6 +14,8 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.envs.sql.columns_beside_others import CALENDAR, COVERAGE, PAIRS, RANK
 from verigym.envs.sql.columns_in_order import CHANGED, GAPS, MEDIAN, MODE, NTH, RUNNING, RUNS
+from verigym.envs.sql.columns_in_store import COUNTERS, LAYERS
+from verigym.envs.sql.columns_step_by_step import APART, COVER, SPELLS, TANK
 from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import Domain
 from verigym.envs.sql.kinds import COMPARED, DATED, IS, JOINT, KINDS, Choice, Kind, Option, Variant
@@ -124,10 +126,11 @@ SIZES = {7: 2, 8: 3, 9: 5, 10: 7}
 NEW = {
     7: (NTH, MEDIAN, MODE),
     8: (CHANGED, RUNNING, PAIRS),
-    9: (RUNS, GAPS, RANK),
-    10: (COVERAGE, CALENDAR),
+    9: (RUNS, GAPS, RANK, SPELLS, COVER),
+    10: (COVERAGE, CALENDAR, TANK, APART, LAYERS, COUNTERS),
 }
-"""Columns that a level brings in; each report has one of its own level, and those of the levels below."""
+"""Columns that a level brings in; each report has `OWN` of its own level, and others of those of the levels below."""
+OWN = {9: 2, 10: 5}
 SIMPLE = (THINGS, EVENTS, QUANTIFIED, BESIDE_MEAN, BEST)
 COLUMNS = (*SIMPLE, *(kind for kinds in NEW.values() for kind in kinds))
 
@@ -180,12 +183,14 @@ def draw_report(
     rng: np.random.Generator, domain: Domain, level: int, n: int | None = None
 ) -> Report:
     """Draw a report of a level, with its number of columns or `n`: a third of them are simple ones, the others are of
-    kinds that this level or one below brings in, one of this level among them."""
+    kinds that this level or one below brings in, `OWN` of this level among them. At the two highest levels one is
+    simple."""
     n = SIZES[level] if n is None else n
-    n_simple = (n + 1) // 3
-    own = NEW[level][int(rng.integers(len(NEW[level])))]
-    below = [kind for at in NEW if at <= level for kind in NEW[at] if kind is not own]
-    kinds = [own, *_some(rng, below, n - n_simple - 1), *_some(rng, SIMPLE, n_simple)]
+    n_own = OWN.get(level, 1)
+    n_simple = 1 if level in OWN else (n + 1) // 3
+    own = _some(rng, NEW[level], n_own)
+    below = [kind for at in NEW if at <= level for kind in NEW[at] if kind not in own]
+    kinds = [*own, *_some(rng, below, n - n_simple - n_own), *_some(rng, SIMPLE, n_simple)]
     shown = SHOWN.draw(rng, domain)
     return Report(domain, (shown, *(kind.draw(rng, domain) for kind in _some(rng, kinds, n))))
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,8 @@ def test_hops_over_the_pupils_of_schools(facts):
 def test_numbers_and_marks_of_pupils(facts):
     for task in tasks("lookup", 12):
         for question, answer in parts(task):
+            if "Choose as many of them" in question:
+                continue
             match = re.fullmatch(
                 r"Take the pupils of (.*?)(?: that are in the (\w+) house)?\. What is the (number|sum of the marks) of "
                 r"those of them (.*) before (.*)\?",
@@ -159,6 +162,67 @@ def test_numbers_and_marks_of_pupils(facts):
             right = len(marks) if match[3] == "number" else sum(marks)
             assert answer == str(right), question
             assert {school, *(page for _, page, _ in facts.rolls[school])} <= supported(task)
+
+
+def largest(members):
+    """The largest sum of marks of as many as possible without a shared fact: the one with most others in the way is in or out, whoever has nobody in
+    the way is in, and what was found for those who are left is kept."""
+    shared = [
+        {j for j, (_, two) in enumerate(members) if j != i and one & two}
+        for i, (_, one) in enumerate(members)
+    ]
+
+    @cache
+    def best(left):
+        if not left:
+            return 0, 0
+        ways = {i: shared[i] & left for i in left}
+        i = min(left, key=lambda i: (len(ways[i]), i))
+        if not ways[i]:
+            return added(best(left - {i}), members[i][0])
+        i = max(left, key=lambda i: (len(ways[i]), i))
+        return max(added(best(left - ways[i] - {i}), members[i][0]), best(left - {i}))
+
+    return best(frozenset(range(len(members))))[1]
+
+
+def added(found, mark):
+    return found[0] + 1, found[1] + mark
+
+
+def test_the_best_choice_of_pupils(facts):
+    met, simple = 0, 0
+    for task in (*tasks("lookup", 4, (8, 9)), *tasks("lookup", 1, (10,))):
+        question, answer = parts(task)[0]
+        phrases = re.match(r"Take the pupils of (.*?)(?: together)?, but for those", question)[1]
+        schools = [
+            page
+            for phrase in re.split(r"(?:, | and )of (?=the school)", phrases)
+            for page in facts.pages(phrase)
+        ]
+        assert len(schools) == int(task.difficulty) - 6
+        members = []
+        for school in schools:
+            for pupil, _, mark in facts.pupils(school):
+                employer = facts.facts["employer"].get(pupil)
+                if employer:
+                    its = {
+                        ("occupation", facts.facts["occupation"][pupil]),
+                        ("industry", facts.facts["industry"][employer]),
+                        ("month", facts.facts["born"][pupil].split()[1]),
+                    }
+                    members.append((int(mark), frozenset(its)))
+            assert {school, *(page for _, page, _ in facts.rolls[school])} <= supported(task)
+        assert answer == str(largest(members)), question
+        met += 1
+        chosen, total = set(), 0
+        for mark, its in sorted(members, key=lambda one: -one[0]):
+            if not chosen & its:
+                chosen |= its
+                total += mark
+        simple += total == int(answer)
+    assert met == 9
+    assert simple == 0  # to take the most marks first is never right
 
 
 def test_the_source_that_counts_by_the_code_of_its_region(facts):

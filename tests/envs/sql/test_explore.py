@@ -88,6 +88,29 @@ def test_what_is_shown_is_what_is_there(env):
     db.close()
 
 
+@pytest.mark.parametrize("level", ["8", "9", "10"])
+def test_the_answer_of_the_highest_levels_fits_into_a_reply(level):
+    """Queries of level 10 were longer than an action may be, so no answer was ever read."""
+    env = verigym.make("sql/explore-v0", difficulty=level)
+    for seed in range(3):
+        env.reset(seed=seed)
+        over = False
+        while not over:
+            _, reward, terminated, truncated, _ = env.step(env.oracle())
+            over = terminated or truncated
+        assert (reward, truncated) == (1.0, False)
+
+
+def test_wide_results_keep_the_rows_that_the_prompt_promises(env):
+    """Twenty rows of ten long cells were cut after five."""
+    table = re.search(r"^(\w+) \(", shown(env, "tables"), re.MULTILINE)[1]
+    long = ", ".join(f"'{'x' * 60}' AS c{i}" for i in range(10))
+    lines = shown(env, "query", f"SELECT {long} FROM {table} a, {table} b LIMIT 25").splitlines()
+    assert len(lines) == SHOWN_ROWS + 2
+    assert lines[-1] == "(25 rows, the first 20 shown)"
+    assert all(len(line) == 10 * 60 + 9 * 3 for line in lines[1:-1])
+
+
 @pytest.mark.parametrize(
     ("query", "why"),
     [

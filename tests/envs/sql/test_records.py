@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ import pytest
 import verigym
 from verigym.envs.sql import questions, repair
 from verigym.envs.sql.domains import DOMAINS
+from verigym.envs.sql.notes import RULES
 from verigym.envs.sql.read_notes import query_from
-from verigym.envs.sql.records import BY_LEVEL, RULES, draw_records
-from verigym.envs.sql.records_rows import asked, draw_told_apart
+from verigym.envs.sql.records import BY_LEVEL, draw_records
+from verigym.envs.sql.records_rows import asked, compared, draw_told_apart
+from verigym.envs.sql.slips import slips_for
 from verigym.envs.sql.write_query import question_in
 
 LEVELS = tuple(BY_LEVEL)
@@ -42,12 +45,30 @@ def counting(one):
     }  # fmt: skip
     labels = {(row["list"], row["code"]): row["label"] for row in rows["codes"]}
     closed = "" if "whatever the day" in notes else "2023-01-01"
-    owners = {
-        row["id"]: (row["id"], row["name"], labels.get((d.region, row[f"{d.region}_code"])))
+    kept = {
+        row["id"]: row
         for row in rows[d.owner_words]
         if (row["closed_on"] is None or (closed and row["closed_on"] >= closed))
         and (row["is_test"] == 0 if "Only rows of" in notes else row["is_test"] != 1)
     }
+    owners = {
+        row["id"]: (row["id"], row["name"], labels.get((d.region, row[f"{d.region}_code"])))
+        for row in kept.values()
+        if row.get("merged_into") is None
+    }
+    by_id = {row["id"]: row for row in rows[d.owner_words]}
+
+    def home(owner):
+        """The owner that it counts for in the end; None if there is none."""
+        way = [owner]
+        while way[-1] in by_id and by_id[way[-1]].get("merged_into") is not None:
+            way.append(by_id[way[-1]]["merged_into"])
+            if way[-1] in way[:-1]:
+                return None
+        if "rule out any of these rows" in notes and any(one not in kept for one in way):
+            return None
+        return way[-1] if way[-1] in owners else None
+
     things = {}
     for row in rows[d.thing_words]:
         deleted = row["deleted"] >= 1 if "deleted is 1 or above" in notes else row["deleted"] == 1
@@ -62,11 +83,24 @@ def counting(one):
                 and (rate["valid_to"] is None or rate["valid_to"] >= last)
             ]
             price = max(valid)[1] if valid else None
-        if row[f"{d.owner}_id"] in owners and not deleted and label and price is not None:
-            things[row["id"]] = (row["id"], row[f"{d.owner}_id"], label, price)
+        owner = home(row[f"{d.owner}_id"])
+        if owner is not None and not deleted and label and price is not None:
+            things[row["id"]] = (row["id"], owner, label, price)
     events = set()
     factors = {row["unit"]: row["factor"] for row in rows.get("units", [])}
+    reversals = {}
+    for row in sorted(rows[d.event_words], key=lambda row: row["id"]):
+        if (target := row.get("reverses_id")) is not None and target < row["id"]:
+            reversals.setdefault(target, row["id"])
+
+    def stands(event):
+        if event not in reversals:
+            return True
+        return "then it counts again" in notes and not stands(reversals[event])
+
     for row in rows[d.event_words]:
+        if row.get("reverses_id") is not None or not stands(row["id"]):
+            continue
         amount, day = row[d.amount], row[d.day]
         if "state" in row:
             if not (row["state"] == "F" if "(final)" in notes else row["state"] != "X"):
@@ -101,7 +135,7 @@ def test_the_views_are_the_rows_that_count(level):
         one = drawn(seed, level)
         db = loaded(one)
         for table, right in counting(one).items():
-            sql = f"WITH {one.records.views()} SELECT * FROM {table}"
+            sql = f"{one.records.views()} SELECT * FROM {table}"
             found = db.execute(sql).fetchall()
             assert len(found) == len(set(found)) > 3
             assert set(found) == right, (seed, table)
@@ -151,9 +185,52 @@ def test_several_faults_are_to_be_mended(level):
     env = verigym.make("sql/repair-v0")
     task = env.sample_task(level, str(level))
     broken = re.search(r"```sql\n.*?\n```", task.prompt, re.DOTALL)[0]
-    assert f"but {2 + (level > 8) + (level > 9)} parts of it are wrong" in task.prompt
+    assert re.search("several (other )?parts of it are wrong", task.prompt)
+    assert (
+        len(re.findall(r"(?:SELECT o\.\w+|, )(?=NULL(?:,| FROM))", broken)) == repair.MISSING[level]
+    )
     assert env.verifier.verify(task, broken).score == 0.0
     assert env.verifier.verify(task, f"```sql\n{task.reference['query']}\n```").score == 1.0
+
+
+def test_who_leaves_one_slip_in_earns_nothing():
+    """Each slip that a task may have is one that the judge sees on its own."""
+    env = verigym.make("sql/repair-v0")
+    met = set()
+    for seed in range(3):
+        one = drawn(seed, 10)
+        right = asked(one.records, one.report)
+        reference = {"query": right, "schema": one.records.schema(), "rows": one.rows, "dialect": "sqlite"}  # fmt: skip
+        task = verigym.Task(id="t", env_id="e", seed=0, prompt="p", difficulty="easy", reference=reference)  # fmt: skip
+        with compared(one.records, one.rows, right) as differs:
+            for slip in slips_for(one.records.domain):
+                made = slip.made(right)
+                if made != right and differs(made):
+                    met.add(slip.name)
+                    assert env.verifier.verify(task, made).score == 0.0, slip
+    assert len(met) > 10
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_as_many_slips_are_made_as_the_level_has(level):
+    env = verigym.make("sql/repair-v0")
+    for seed in range(4):
+        task = env.sample_task(seed, str(level))
+        broken = re.search(r"```sql\n(.*?)\n```", task.prompt, re.DOTALL)[1]
+        ways = Counter(re.findall(r"\w+|\S", broken))
+        ways.subtract(re.findall(r"\w+|\S", task.reference["query"]))
+        assert sum(map(abs, ways.values())) >= sum(repair.FAULTS[level])
+
+
+@pytest.mark.parametrize("level", range(7, 11))
+def test_no_environment_gives_the_question_of_another_away(level):
+    """Questions, repairs and explorations of one seed were about the same query."""
+    for seed in range(3):
+        asked_for = [
+            verigym.make(f"sql/{name}-v0").sample_task(seed, str(level)).reference["query"]
+            for name in ("questions", "repair", "explore")
+        ]
+        assert len(set(asked_for)) == 3
 
 
 def test_every_rule_has_another_reading():
