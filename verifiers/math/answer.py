@@ -62,6 +62,7 @@ from verigym.verifiers.math.references import (
     with_answer,
     written_reference,
 )
+from verigym.verifiers.math.ruled_out_first import without_ruled_out
 from verigym.verifiers.math.rungs import rung_of
 from verigym.verifiers.math.several_parts import (
     Parts,
@@ -438,7 +439,7 @@ def _misfits(golds: tuple[str, ...], reply: str, question: str, submission: str)
 
     `reply` is the submission with fixed phrases in English, without thoughts."""
     if all(map(str.isdigit, golds)):
-        said = claiming_sentence(spoken(submission))
+        said = claiming_sentence(without_ruled_out(spoken(submission)))
         if said and all(is_denied_abroad(gold, said) for gold in golds):
             return True
     said = claiming_sentence(reply)

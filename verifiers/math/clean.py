@@ -212,7 +212,10 @@ def clean(text: str) -> str:
         text = re.sub(r"%([ei])(?![a-zA-Z])", r"\1", text)
     if "  " in text or "\n" in text or "\t" in text or "\r" in text:
         text = _BLANKS.sub(" ", text)
-    return _trimmed(text.strip())
+    text = _trimmed(text.strip())
+    if text.endswith("\\") and not text.endswith("\\\\"):
+        text = text[:-1].rstrip()  # of a blank, "\\ ", at the end of a box
+    return text
 
 
 def _permutations(match: re.Match[str]) -> str:

@@ -19,6 +19,7 @@ from verigym.verifiers.math.rivals import of_asked
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.statements import differs, stated
 from verigym.verifiers.math.targets import value_of_target
+from verigym.verifiers.math.worded_cases import in_cases
 from verigym.verifiers.math.workings import result_of
 
 _END_CHARS = 300
@@ -27,6 +28,10 @@ _MAYBE = lazy_pattern(
     r"\b(?:not sure|no idea|don't know|cannot (?:be )?determine|unknown|can't tell|unsure)\b",
     re.IGNORECASE,
     needs="can't tell|cannot |don't know|no idea|not sure|unknown|unsure",
+)
+_MAYBE_ABROAD = lazy_pattern(
+    r"^\W*(?:vielleicht|misschien|peut-être|quizás?|acaso|forse|talvez|kanske|(?:wenn|falls) die antwort|als het antwoord|om svaret|(?:es|il) is not true)\b",
+    re.IGNORECASE,
 )
 _MATHS = lazy_pattern(
     r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL, needs="$|\\(|\\["
@@ -139,6 +144,8 @@ def last_line(text: str, question: str) -> Found:
     if said is not None:
         return Found(said, (), "" if said else UNSTATED)
     if len(lines) == 1 and len(line) <= 120 and not (". " in line and _NEXT.search(line)):
+        if _MAYBE_ABROAD.search(line):
+            return Found("", (), "the reply commits to no answer")
         return Found(unmarked(_clause(line)))
     if len(line) > 2000:
         line = line[-2000:]
@@ -171,6 +178,8 @@ def _without_letter(lines: list[str], question: str) -> str:
 
 def _clause(line: str) -> str:
     """The value that the last clause of a sentence gives something; the line itself if it gives none."""
+    if " " in line and in_cases(line) is not None:
+        return line
     sum_of = _SUM.fullmatch(line) if len(line) < 160 else None
     if sum_of:
         return sum_of[1] or sum_of[2]
