@@ -21,6 +21,7 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -88,8 +89,9 @@ def kind_of(row: Row) -> str:
 
 def compare(other: Path, kinds: dict[str, list[Row]], rounds: int) -> dict[str, list[list[float]]]:
     """Seconds by kind of each round: ours and the other version's."""
-    rows_at = Path(f"/tmp/math_versions_{time.time_ns()}.json")
-    rows_at.write_text(json.dumps(kinds), encoding="utf-8")
+    with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False, encoding="utf-8") as file:
+        json.dump(kinds, file)
+    rows_at = Path(file.name)
     judges = [
         subprocess.Popen(
             [python, "-P", __file__, "--judge", rows_at],
