@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
@@ -57,11 +57,12 @@ from verigym.verifiers.math.question_wordings import (
 )
 from verigym.verifiers.math.references import (
     cleaned_gold,
+    cleaned_golds,
     form_of,
-    reference_of,
     with_answer,
     written_reference,
 )
+from verigym.verifiers.math.ruled_out_first import without_ruled_out
 from verigym.verifiers.math.rungs import rung_of
 from verigym.verifiers.math.several_parts import (
     Parts,
@@ -162,7 +163,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
         return found.answer
 
     def _compare(self, task: Task, submission: JSON) -> Verdict:
-        golds, question = reference_of(task)
+        written, question = written_reference(task)
+        golds = cleaned_golds(written, question)
         form = form_of(task) or self.settings.form
         if form == "any" and asks_factors(question):
             form = "factored"
@@ -172,14 +174,14 @@ class AnswerVerifier(Verifier[AnswerParams]):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_REPLY_CHARS:
             return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
-        written, _ = written_reference(task)
         several = parts_of(written[0], question) if len(written) == 1 else None
         if several is not None:
             return self._judge_parts(several, submission, question, form)
         commas = any(reads_decimal_comma(gold, question) for gold in written)
         found = extract(submission, self.settings.extract, question, commas=commas)
         ctx = self._context(question, form, question or task.prompt)
-        found = replace(found, answer=as_power_of_ten(found.answer, question))
+        power = as_power_of_ten(found.answer, question)
+        found = found if power == found.answer else replace(found, answer=power)
         if not found.answer and not (
             (found.why in UNREAD and self._claimed(golds, written, found.text, ctx))
             or (
@@ -213,7 +215,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 {**parts, "correct": 0.0},
             )
         rung = rung_of(golds, found.answer, ctx)
-        may_be_claimed = not found.text or may_claim(golds, found.text)
+        is_paid = rung not in ("", *FAULTS)
+        may_be_claimed = not is_paid and (not found.text or may_claim(golds, found.text))
         if not rung and may_be_claimed:
             rung = self._concluded(golds, found, ctx)
         if not rung and any(_is_copied(gold, found.answer, submission) for gold in written):
@@ -436,7 +439,7 @@ def _misfits(golds: tuple[str, ...], reply: str, question: str, submission: str)
 
     `reply` is the submission with fixed phrases in English, without thoughts."""
     if all(map(str.isdigit, golds)):
-        said = claiming_sentence(spoken(submission))
+        said = claiming_sentence(without_ruled_out(spoken(submission)))
         if said and all(is_denied_abroad(gold, said) for gold in golds):
             return True
     said = claiming_sentence(reply)

@@ -61,7 +61,7 @@ def _compared(answer: str, question: str) -> str | None:
     """The larger of "3^20 > 2^30" or "3^20 is larger" where a question asks which is larger, or the smaller; empty if
     only the other one is named, None if nothing is compared."""
     said = _IS_LARGER.fullmatch(answer) if " is " in answer else None
-    asked = _ASKS_LARGER.search(question) if said or re.search("[<>]", answer) else None
+    asked = _ASKS_LARGER.search(question) if said or "<" in answer or ">" in answer else None
     if said is not None:
         if asked is None or re.search(r"\bnot\b", answer):
             return None

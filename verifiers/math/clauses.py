@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.values_in_prose import Value
@@ -32,8 +33,7 @@ _SO = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """A clause and where it stands; its weight is above 0 for a conclusion and below for a reason."""
 
     text: str

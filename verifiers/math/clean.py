@@ -144,6 +144,11 @@ def _script(match: re.Match[str]) -> str:
     return f"_{{{''.join(_SUB[c] for c in run)}}}"
 
 
+_DELIMITERS = lazy_pattern(
+    r"(?<!\\)\\[()]|(?<!\\)\\\[(?!\d+(?:pt|em|ex|mm|cm))|(?<!\\)\\\]",
+    needs="\\",
+)
+_BLANK_COMMANDS = lazy_pattern(r"(?<!\\)\\[,;:!> ]|~")
 _DERIVATIVE = lazy_pattern(r"(?<![A-Za-z\\])d([A-Za-z])/d([a-z])(?=\s*=)", needs="/d")
 _BLANKS = lazy_pattern(r"[ \t\r\n]+")
 _TIMES_TEN = lazy_pattern(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", needs="10")
@@ -165,7 +170,7 @@ def clean(text: str) -> str:
         text = re.sub(r"\$(?=\s*-?[\d.])", "\\\\dollar ", text, count=1)
     text = text.replace("$", " ")
     if "\\" in text:
-        text = re.sub(r"(?<!\\)\\[()]|(?<!\\)\\\[(?!\d+(?:pt|em|ex|mm|cm))|(?<!\\)\\\]", " ", text)
+        text = _DELIMITERS.sub(" ", text)
         text = _PHANTOM.sub("", text)
     if "C" in text:
         text = _COMBINATIONS.sub(r"\\binom{\1}{\2}", text)
@@ -180,7 +185,7 @@ def clean(text: str) -> str:
     if "_" in text:
         text = _UNDERSCORED.sub(lambda match: match[0].replace("_", ""), text)
     if "\\" in text or "~" in text:
-        text = re.sub(r"(?<!\\)\\[,;:!> ]|~", " ", text)
+        text = _BLANK_COMMANDS.sub(" ", text)
     if "cent" in text.lower():
         text = re.sub(r"(?i)\bper ?cent(?:age points?)?\b", "%", text)
     if "x" in text or "X" in text:
@@ -207,7 +212,10 @@ def clean(text: str) -> str:
         text = re.sub(r"%([ei])(?![a-zA-Z])", r"\1", text)
     if "  " in text or "\n" in text or "\t" in text or "\r" in text:
         text = _BLANKS.sub(" ", text)
-    return _trimmed(text.strip())
+    text = _trimmed(text.strip())
+    if text.endswith("\\") and not text.endswith("\\\\"):
+        text = text[:-1].rstrip()  # of a blank, "\\ ", at the end of a box
+    return text
 
 
 def _permutations(match: re.Match[str]) -> str:

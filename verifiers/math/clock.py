@@ -39,15 +39,19 @@ _LEAD = lazy_pattern(
 _SECONDS_OF_A_DAY = 86400
 
 
+_MAY_BE = lazy_pattern(r"\d|[a-z]{3}")
+_NAMED = lazy_pattern(r"(?:at )?(?:12 )?(noon|midnight)", re.IGNORECASE, needs="midnight|noon")
+
+
 def time_of(text: str, *, loose: bool = False) -> int | None:
     """Seconds since midnight of the time that a text says; None if it says none.
 
     `loose`: what may be another number is read as well: 15.45, 15h45, 1545 hours, "half past seven".
     """
-    if len(text) > 60 or not re.search(r"\d|[a-z]{3}", text):
+    if len(text) > 60 or not _MAY_BE.search(text):
         return None
     text = text.replace("\\", "").strip(" .")
-    named = re.fullmatch(r"(?:at )?(?:12 )?(noon|midnight)", text, re.IGNORECASE)
+    named = _NAMED.fullmatch(text)
     if named:
         return 43200 if named[1].lower() == "noon" else 0
     shown = _LEAD.sub("", text) if loose else text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from verigym.reply import fenced
 from verigym.verifiers.math.bullets import first_items
@@ -52,8 +53,7 @@ _SENTENCE = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Commitment:
+class Commitment(Struct, frozen=True):
     """A span of a reply that commits to the answer `text`.
 
     `shown`: it is a tag inside a fenced block or inline code, beside tags outside of them.

@@ -34,6 +34,7 @@ from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.spoken_formulas import asks_chance, in_symbols
 from verigym.verifiers.math.targets import value_of_target
 from verigym.verifiers.math.trees import TooBig
+from verigym.verifiers.math.worded_cases import same_cases
 from verigym.verifiers.math.words import complement, same_words
 
 _PLAIN = lazy_pattern(r"-?[\d.,]+|\\frac ?\{-?\d+\} ?\{\d+\}")
@@ -125,6 +126,8 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         and "/" in gold.replace("\\frac", "/")
     ):
         return WRONG_FORM
+    if same_cases(gold, answer):
+        return "value"
     read = (
         answer
         if _PLAIN.fullmatch(answer)

@@ -15,6 +15,13 @@ _ASKS_EXISTENCE = lazy_pattern(
     re.IGNORECASE,
 )
 _DENIED = lazy_pattern(r"no[,;:.]\s+(?=[a-z])", re.IGNORECASE, needs=",|.|:|;")
+_ASKS_TENDING = lazy_pattern(
+    r"(?:^|[.,:;!] |\n)\W*(?:does|do|is|are|will) (?!not\b)(?:(?!\b(?:or|not|if|absolutely|conditionally|uniformly)\b)[^?.]){1,200}?\b(?P<tends>con|di)verg(?:e|ent)\b\s*\?",
+    re.IGNORECASE,
+    needs="verge",
+)
+_VERDICT = lazy_pattern(r"(?P<verdict>yes|no)[,;:.]\s+(?=[a-z])", re.IGNORECASE, needs=",|.|:|;")
+_TENDING = frozenset(("convergent", "divergent"))
 _KINDS = lazy_pattern(r"\b(?:absolute|conditional)", re.IGNORECASE)
 _COUNT = lazy_pattern(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
@@ -24,7 +31,11 @@ def same_conventional(gold: str, answer: str, ctx: Context) -> bool | None:
     if gold.replace(" ", "") in _EMPTY_SETS and answer.replace(" ", "") in _EMPTY_SETS:
         return True
     wanted, found = kind_of(gold), kind_of(answer)
+    if wanted in _TENDING and (tending := _tending(answer, found, ctx.question)):
+        return wanted == tending
     if wanted in ("yes", "no"):
+        if found in _TENDING:
+            found = None
         if found in ("yes", "no") and answer.rstrip().endswith("?"):
             return False
         if found is None:
@@ -42,7 +53,8 @@ def same_conventional(gold: str, answer: str, ctx: Context) -> bool | None:
     if wanted == "convergent" and found in ("absolute", "conditional"):
         return not _KINDS.search(ctx.question)
     if wanted is not None and found is not None:
-        return wanted == found or {wanted, found} == {"none", "undefined"}
+        asks = answer.rstrip().endswith("?")
+        return not asks and (wanted == found or {wanted, found} == {"none", "undefined"})
     if (
         wanted in ("none", "undefined")
         and found is None
@@ -70,3 +82,18 @@ def same_conventional(gold: str, answer: str, ctx: Context) -> bool | None:
     if wanted == "infinite":
         return answer.replace(" ", "") in ("\\infty", "+\\infty", "oo", "inf")
     return None
+
+
+def _tending(answer: str, kind: str | None, question: str) -> str:
+    """What "no" and "No, it does not converge" say where a question asks if something converges; empty if it does not ask
+    that, or if the two halves of an answer contradict each other."""
+    asked = _ASKS_TENDING.search(question)
+    if asked is None:
+        return ""
+    begun = _VERDICT.match(answer) if kind is None else None
+    verdict = kind if begun is None else begun["verdict"].lower()
+    if verdict not in ("yes", "no"):
+        return ""
+    asks_convergence = asked["tends"].lower() == "con"
+    said = "convergent" if (verdict == "yes") == asks_convergence else "divergent"
+    return said if begun is None or kind_of(answer[begun.end() :]) == said else ""

@@ -45,14 +45,19 @@ _SPELLED_DAY = lazy_pattern(
 )
 
 
+_BRACES = lazy_pattern(r"[{}\\]", needs="{|}|\\")
+_BLANKS = lazy_pattern(r"\s+")
+_RAISED = lazy_pattern(r"\s*\^\s*(?=st|nd|rd|th)", needs="^")
+
+
 def date_of(text: str) -> Date | None:
     """The date that all of a cleaned answer says; None if it says none."""
     if len(text) > MOST_CHARS or not (any(map(str.isdigit, text)) or _SPELLED_DAY.search(text)):
         return None
     if not (_PARTED.search(text) or names_month(text)):
         return None
-    shown = re.sub(r"\s+", " ", re.sub(r"[{}\\]", " ", text)).strip(" .,").lower()
-    shown = re.sub(r"\s*\^\s*(?=st|nd|rd|th)", "", shown)
+    shown = _BLANKS.sub(" ", _BRACES.sub(" ", text)).strip(" .,").lower()
+    shown = _RAISED.sub("", shown)
     shown = _SPELLED_DAY.sub(lambda match: str(ordinal_of(match[0]) or match[0]), shown)
     shown = _WEEKDAY.sub("", shown).removeprefix("on ").replace(" ,", ",")
     match = _ISO.fullmatch(shown)

@@ -26,6 +26,7 @@ from verigym.verifiers.math.marks import unmarked
 from verigym.verifiers.math.parts import asked_part, sections
 from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.phrasings import with_fractions, with_percents
+from verigym.verifiers.math.ruled_out_first import without_ruled_out
 from verigym.verifiers.math.shapes import joined_rows, value_of_object
 
 UNREAD = (UNSTATED,)
@@ -66,7 +67,7 @@ def extract(reply: str, how: str = "auto", question: str = "", *, commas: bool =
     text = spoken(text).strip()
     if not text:
         return Found("", (), "the reply holds thoughts alone")
-    text = value_of_object(text, question) or joined_rows(text)
+    text = without_ruled_out(value_of_object(text, question) or joined_rows(text))
     text = with_percents(with_fractions(without_rest(text)))
     text = to_english(with_points(text, sure=True) if commas else text, question)
     if question and "," in text and has_decimal_commas(question):

@@ -42,9 +42,10 @@ _NEGATED = lazy_pattern(
 )
 _BEFORE_NEGATED = lazy_pattern(
     r"\b(?:not|isn't|cannot be|can't be|wrong answer is|never)\s*(?:equal(?: to)?\s*)?\W{0,4}$"
-    r"|\b(?:not (?:true|correct|clear|certain|sure|the case)|false|doubt|unlikely|unclear|whether)\s+(?:that\s+|if\s+)?$",
+    r"|\b(?:not (?:true|correct|clear|certain|sure|the case)|false|doubt|unlikely|unclear|whether)\s+(?:that\s+|if\s+)?$"
+    r"|\b(?:maybe|perhaps|possibly|if|unless|suppose|assuming|imagine|peut-être(?: que)?|quizás?|acaso|tal vez|vielleicht|wenn|falls|si|forse|talvez|misschien),?\s+(?:(?:that|is|ist|lautet)\s+)?$"
+    r"|\bnot (?:true|vrai|cierto|verdad|vero|wahr|verdade|waar),?\s+(?:que|che|dass|dat)\s+$|\b(?:non è vero|não é verdade|niet waar) (?:che|que|dat)\s+$",
     re.IGNORECASE,
-    needs="can't be|doubt|false|isn't|never|not|unclear|unlikely|whether|wrong answer is",
 )
 _PLACEHOLDER = lazy_pattern(
     r"\W*|.*\b(?:your|my|the|final|answer|here|value|number)\b\D*|[XYN]", re.IGNORECASE

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 OTHER = "the reply names another quantity than the one that is asked for"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The answer that a reply commits to. `answer` is empty if there is none, and `why` then gives the reason;
     `also` holds other commitments that nothing took back."""
 

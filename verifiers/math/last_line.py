@@ -19,6 +19,7 @@ from verigym.verifiers.math.rivals import of_asked
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.statements import differs, stated
 from verigym.verifiers.math.targets import value_of_target
+from verigym.verifiers.math.worded_cases import in_cases
 from verigym.verifiers.math.workings import result_of
 
 _END_CHARS = 300
@@ -27,6 +28,10 @@ _MAYBE = lazy_pattern(
     r"\b(?:not sure|no idea|don't know|cannot (?:be )?determine|unknown|can't tell|unsure)\b",
     re.IGNORECASE,
     needs="can't tell|cannot |don't know|no idea|not sure|unknown|unsure",
+)
+_MAYBE_ABROAD = lazy_pattern(
+    r"^\W*(?:vielleicht|misschien|peut-être|quizás?|acaso|forse|talvez|kanske|(?:wenn|falls) die antwort|als het antwoord|om svaret|(?:es|il) is not true)\b",
+    re.IGNORECASE,
 )
 _MATHS = lazy_pattern(
     r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL, needs="$|\\(|\\["
@@ -61,6 +66,10 @@ _ASKS_EXTREME = lazy_pattern(
     r"\b(?:minimum|maximum|minimal|maximal|least|greatest|smallest|largest|inequality|for which|range of|lowest|highest)\b",
     re.IGNORECASE,
 )
+_NEXT = lazy_pattern(r"(?<=[a-z])\. [A-Z]")
+_END_OF_SENTENCE = lazy_pattern(r"(?<=[a-z\d$)])\. (?=[A-Z])")
+_WORDS = lazy_pattern(r"[A-Za-z]{2,}")
+_COMMAND = lazy_pattern(r"\\[A-Za-z]+", needs="\\")
 _PAIR = lazy_pattern(
     r"(?:it|that|this|the ratio) (?:is|makes|gives) (\d+(?: to \d+){1,3})\.?",
     re.IGNORECASE,
@@ -134,7 +143,9 @@ def last_line(text: str, question: str) -> Found:
     said = stated(line, question)
     if said is not None:
         return Found(said, (), "" if said else UNSTATED)
-    if len(lines) == 1 and len(line) <= 120 and not re.search(r"(?<=[a-z])\. [A-Z]", line):
+    if len(lines) == 1 and len(line) <= 120 and not (". " in line and _NEXT.search(line)):
+        if _MAYBE_ABROAD.search(line):
+            return Found("", (), "the reply commits to no answer")
         return Found(unmarked(_clause(line)))
     if len(line) > 2000:
         line = line[-2000:]
@@ -167,10 +178,13 @@ def _without_letter(lines: list[str], question: str) -> str:
 
 def _clause(line: str) -> str:
     """The value that the last clause of a sentence gives something; the line itself if it gives none."""
+    if " " in line and in_cases(line) is not None:
+        return line
     sum_of = _SUM.fullmatch(line) if len(line) < 160 else None
     if sum_of:
         return sum_of[1] or sum_of[2]
-    line = re.split(r"(?<=[a-z\d$)])\. (?=[A-Z])", line.strip("* `"))[-1]
+    line = line.strip("* `")
+    line = _END_OF_SENTENCE.split(line)[-1] if ". " in line else line
     prose = _MATHS.sub(" ", line)
     shown = [next(filter(None, match.groups())) for match in _MATHS.finditer(line)]
     if (
@@ -181,7 +195,7 @@ def _clause(line: str) -> str:
         and not _CONDITION.search(line[: line.find(shown[0])])
     ):
         return str(shown[0])
-    if len(re.findall(r"[A-Za-z]{2,}", re.sub(r"\\[A-Za-z]+", "", prose))) < 4:
+    if len(_WORDS.findall(_COMMAND.sub("", prose))) < 4:
         return line
     if _DENIES.search(prose):
         return line

@@ -104,17 +104,45 @@ class _GuardedPattern(_Pattern):
 
     def _method(self, name: str) -> Callable[..., Any]:
         needs, any_case, without = self.needs or ("",), self._any_case, _WITHOUT[name]
+        is_none = name in ("search", "match", "fullmatch")
         compiled: Callable[..., Any] | None = None
 
         def call(text: str, *bounds: int) -> Any:
             nonlocal compiled
-            low = _lowered(text) if any_case else text
+            low = text if not any_case else text.lower() if text.isascii() else folded(text)
             for need in needs:
                 if need in low:
                     if compiled is None:
                         compiled = getattr(self._compiled, name)
                     return compiled(text, *bounds)
-            return without(text)
+            return None if is_none else without(text)
+
+        return self._method_of_one(name, needs[0]) if len(needs) == 1 and not any_case else call
+
+    def _method_of_one(self, name: str, need: str) -> Callable[..., Any]:
+        """A method for the pattern that minds the case and has one need, as many have."""
+        compiled: Callable[..., Any] | None = None
+        without = _WITHOUT[name]
+
+        if name in ("search", "match", "fullmatch"):
+
+            def find(text: str, *bounds: int) -> Any:
+                nonlocal compiled
+                if need not in text:
+                    return None
+                if compiled is None:
+                    compiled = getattr(self._compiled, name)
+                return compiled(text, *bounds)
+
+            return find
+
+        def call(text: str, *bounds: int) -> Any:
+            nonlocal compiled
+            if need not in text:
+                return without(text)
+            if compiled is None:
+                compiled = getattr(self._compiled, name)
+            return compiled(text, *bounds)
 
         return call
 
@@ -144,24 +172,20 @@ class _GuardedPattern(_Pattern):
         return search
 
     def _method_of_sub(self, name: str) -> Callable[..., Any]:
-        needs, any_case, without = self.needs or ("",), self._any_case, _WITHOUT[name]
+        needs, any_case, counts = self.needs or ("",), self._any_case, name == "subn"
         compiled: Callable[..., Any] | None = None
 
         def call(by: Any, text: str, count: int = 0) -> Any:
             nonlocal compiled
-            low = _lowered(text) if any_case else text
+            low = text if not any_case else text.lower() if text.isascii() else folded(text)
             for need in needs:
                 if need in low:
                     if compiled is None:
                         compiled = getattr(self._compiled, name)
                     return compiled(by, text, count)
-            return without(text)
+            return (text, 0) if counts else text
 
         return call
-
-
-def _lowered(text: str) -> str:
-    return text.lower() if text.isascii() else folded(text)
 
 
 @lru_cache(maxsize=256)

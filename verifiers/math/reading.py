@@ -40,6 +40,8 @@ class Reading(Struct, frozen=True):
     @property
     def items(self) -> tuple[Item, ...]:
         """All items."""
+        if len(self.groups) == 1:
+            return self.groups[0]
         return tuple(item for group in self.groups for item in group)
 
 
@@ -322,7 +324,7 @@ def _labelled_tree(text: str, thousands: bool) -> Node | None:
 
 
 def _degree(text: str) -> bool:
-    return bool(re.search(r"\^\s*\{?\\circ\}?\s*$", text))
+    return "\\circ" in text and bool(re.search(r"\^\s*\{?\\circ\}?\s*$", text))
 
 
 def _loose(body: Node) -> bool:

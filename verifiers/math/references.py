@@ -33,16 +33,14 @@ def with_answer(task: Task, answer: str) -> Task:
     return replace(task, reference={**kept, "answer": answer})
 
 
-def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
-    """The cleaned reference answers and the question. Raises TaskError if they cannot be used."""
-    golds, question = written_reference(task)
-    return tuple(
-        cleaned_gold(gold, reads_decimal_comma(gold, question)) for gold in golds
-    ), question
+@lru_cache(maxsize=1024)
+def cleaned_golds(written: tuple[str, ...], question: str) -> tuple[str, ...]:
+    """The reference answers, cleaned; a comma is that of a decimal where the question is in a language with such."""
+    return tuple(cleaned_gold(gold, reads_decimal_comma(gold, question)) for gold in written)
 
 
 def written_reference(task: Task) -> tuple[tuple[str, ...], str]:
-    """The reference answers as they are written, and the question. Raises TaskError as `reference_of`."""
+    """The reference answers as they are written, and the question. Raises TaskError if they cannot be used."""
     reference = task.reference
     if not isinstance(reference, dict):
         raise TaskError(f'task {task.id}: the reference must be an object like {{"answer": "42"}}')

@@ -6,7 +6,6 @@ these languages. Not covered: larger numbers, fractions, and numbers with a noun
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from verigym.verifiers.math.languages import has_decimal_commas
@@ -85,20 +84,24 @@ def _words() -> dict[str, int]:
 
 
 _WORDS = _words()
+_GAPS = lazy_pattern(r"[\s-]+")
+_UMLAUTS = lazy_pattern(r"(?<=[fw])ue(?=nf)|oe(?=lf)", needs="oe|ue")
 
 
 def number_abroad(text: str, question: str) -> str | None:
     """The number that all of `text` says in one of the languages, as digits; None if it says none."""
     if not text[:1].isalpha() or len(text) > 40:
         return None
-    shown = unicodedata.normalize("NFKD", text.lower().strip(" .!").replace("ß", "ss"))
-    shown = "".join(char for char in shown if not unicodedata.combining(char))
-    shown = re.sub(r"[\s-]+", " ", shown)
+    shown = text.lower().strip(" .!")
+    if not shown.isascii():
+        shown = unicodedata.normalize("NFKD", shown.replace("ß", "ss"))
+        shown = "".join(char for char in shown if not unicodedata.combining(char))
+    shown = _GAPS.sub(" ", shown)
     minus = _MINUS.match(shown)
     word = shown[minus.end() :] if minus else shown
     value = _WORDS.get(word)
     if value is None:
-        value = _WORDS.get(re.sub("(?<=[fw])ue(?=nf)|oe(?=lf)", lambda m: m[0][0], word))
+        value = _WORDS.get(_UMLAUTS.sub(lambda match: match[0][0], word))
     if value is None or (word in _ENGLISH and not has_decimal_commas(question)):
         return None
     return f"{'-' if minus else ''}{value}"

@@ -10,9 +10,10 @@ Not covered: sentences with two numbers, rare verbs with a long subject, and oth
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+
+from msgspec import Struct
 
 from verigym.verifiers.math.directions import CHANGED
 from verigym.verifiers.math.mentions import (
@@ -130,8 +131,7 @@ _UNIT = lazy_pattern(r"[A-Za-z]+(?:/[A-Za-z]+|\^\{?[23]\}?|[²³])+", needs="/|^
 _MATHS = lazy_pattern(r"\$(\\?\$?-?[\d,./]+)\$|\\\((-?[\d,./]+)\\\)", needs="$|\\(")
 
 
-@dataclass(frozen=True, slots=True)
-class _Amount:
+class _Amount(Struct, frozen=True):
     """The only number of a sentence, with the words before and behind it in lower case."""
 
     before: list[str]
@@ -250,7 +250,8 @@ def _amount(sentence: str, question: str) -> _Amount | None:
     if len(sentence) > 2 * _MOST_CHARS:
         return None
     shown = CONCLUDES.split(uncontracted(sentence))[-1].strip()
-    shown = re.sub(r"(?<=[a-z,\d] )May\b", "Mai", shown)  # the month, and no doubt
+    if " May" in shown:
+        shown = re.sub(r"(?<=[a-z,\d] )May\b", "Mai", shown)  # the month, and no doubt
     asks = shown.rstrip("*_ ").endswith("?")
     shown = _MATHS.sub(lambda match: match[1] or match[2], shown).replace("*", "").strip(" .!?_`")
     shown = _EURO_BEHIND.sub(r"€\1", shown)

@@ -36,6 +36,9 @@ class TooBig(ArithmeticError):
     """A value or a computation past the bounds of this module."""
 
 
+_NO_NAMES: frozenset[str] = frozenset()
+
+
 class Node(Struct, frozen=True):
     """One node. `kind` says which:
 
@@ -61,7 +64,9 @@ class Node(Struct, frozen=True):
         """Names of the free variables; the index of a sum is not free."""
         if self.kind == "var":
             return frozenset((self.value,))
-        found: frozenset[str] = frozenset()
+        found: frozenset[str] = _NO_NAMES
+        if not self.args:
+            return found
         for arg in self.args:
             found |= arg.variables()
         return found - {self.value} if self.kind in ("sum", "prod") else found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from verigym.verifiers.math.clauses import REASONS, Clause
 from verigym.verifiers.math.mentions import (
@@ -135,8 +136,7 @@ _IS_LEFT = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
+class Weighed(Struct, frozen=True):
     """A value of a sentence with its weight; `is_other`: the sentence gives it to another quantity or person."""
 
     weight: float

@@ -7,7 +7,8 @@ Numbers in words become digits, "x must be less than 5" becomes x < 5, and "3 ho
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import STARTS, number_of
@@ -107,8 +108,7 @@ _NO_UNITS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A value of a sentence: its text, its unit (empty if it has none), and where it stands."""
 
     text: str

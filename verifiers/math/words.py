@@ -34,6 +34,10 @@ _TENDS = lazy_pattern(
     r"(?:(?:the|this|that|given|improper|infinite|series|sequence|integral|limit|sum|it|\$?[a-z]_n) ){0,5}(?:is )?(converg|diverg)(?:es|ent|e|ing)",
     needs="converg|diverg",
 )
+_TENDS_NOT = lazy_pattern(
+    r"(?:(?:the|this|that|given|improper|infinite|series|sequence|integral|limit|sum|it|\$?[a-z]_n) ){0,5}(?:does not|doesn't|do not|don't|fails to|is not|isn't|cannot) (converge|diverge|convergent|divergent)",
+    needs="converge|diverge",
+)
 _HOW = r"(absolutely|conditionally|uniformly|pointwise|absolute|conditional|uniform)"
 _SUBJECT = r"(?:(?:the|this|that|given|improper|infinite|series|sequence|integral|sum|it) ){0,5}"
 _CONVERGES = lazy_pattern(
@@ -121,7 +125,12 @@ def _kind(shown: str) -> str | None:
         way = (how[1] or how[3] or how[5]).removesuffix("ly")
         return None if (how["not"] or how["nor"] or "").startswith(way) else way
     tends = _TENDS.fullmatch(shown)
-    return f"{tends[1]}ent" if tends else None
+    if tends is not None:
+        return f"{tends[1]}ent"
+    opposite = _TENDS_NOT.fullmatch(shown)
+    if opposite is None:
+        return None
+    return "convergent" if opposite[1].startswith("div") else "divergent"
 
 
 @lru_cache(maxsize=512)
