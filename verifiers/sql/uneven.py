@@ -136,8 +136,14 @@ def _ladders(values: Assignments, place: Place, roots: Sequence[Slot]) -> list[L
     kind = values.hints.kinds.get(place, "int")
     even = _candidates(values, place, roots, kind)
     between: list[Ladder] = []
-    if kind in ("int", "real") and "Avg" in _functions(values, place):
+    functions = _functions(values, place) if kind in ("int", "real") else set()
+    if "Avg" in functions:
         between = [(n - 1, n, n + 2) for n in _constants(values, place)]
+    if functions >= {"Max", "Min"}:
+        # As far apart as a constant says, and one further.
+        between += [
+            (1, 2, 1 + n + off) for n in _constants(values, place) for off in (1, 0) if n > 0
+        ]
     numbers = [
         number
         for number, atom in enumerate(values.atoms)
