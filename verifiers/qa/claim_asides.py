@@ -16,6 +16,7 @@ from verigym.verifiers.qa.claim_words import (
     OPPOSITES,
     PEOPLE,
     PLACE_TITLES,
+    REFERRING,
     RELATIVES,
     STARTING,
     THINGS,
@@ -133,11 +134,45 @@ def _is_mistitled(view: View, left: str) -> bool:
     )
 
 
+def is_of_other_thing(view: View, clause: ClaimClause, before: Sequence[ClaimClause]) -> bool:
+    """Return True for "The Lusitania sank in @", where it is asked when the Titanic sank."""
+    lead = clause.low[: clause.pieces.index(ANSWER)]
+    return (
+        view.sort == "value"
+        and bool(view.names)
+        and lead[:1] == ("the",)
+        and not REFERRING.intersection(lead)
+        and (
+            not deeds_in(lead).isdisjoint(deeds_in(view.asked.row))
+            or any(acts(word) and word not in VERBS and view.knows(word) for word in lead)
+        )
+        and bool(view.strangers(clause, 4))
+        and not any(map(view.has_name, (*before, clause)))
+    )
+
+
+def _is_receiver(view: View, lead: Sequence[str], rest: Sequence[str]) -> bool:
+    """Return True for "a gift to @ from Italy" and "written for @ by her brother": who did it is named behind."""
+    joint = ("", *lead)[-1]
+    if joint not in ("for", "to") or joint in view.asked.row[-1:]:
+        return False
+    doer = "by" if joint == "for" else "from"
+    return doer in rest and doer not in lead and (doer == "by" or doer not in view.asked.row)
+
+
+def _is_time_beside(view: View, rest: Sequence[str]) -> bool:
+    """Return True for "@ was the year after it ended"."""
+    beside = {"before", "after"}.difference(view.asked.row).intersection(rest[:5])
+    return bool(beside) and rest[:2] in (("was", "the"), ("is", "the"))
+
+
 def is_aside(view: View, clause: ClaimClause, i: int) -> bool:
     """Return True if the clause speaks of something else that has to do with the answer: "the son of @", "than @"."""
     low = clause.low
     lead = [word for word in low[:i] if is_word(word) or word in (OTHER, GIVEN)]
     lead = _without_relative(view, lead)
+    if _is_receiver(view, lead, low[i + 1 :]) or _is_time_beside(view, low[i + 1 :]):
+        return True
     if (
         len(lead) > 1
         and lead[-1] in RELATIVES

@@ -204,7 +204,7 @@ def is_rival(
         )
         if _is_copular(view, clause):
             return True
-        if not said and is_next and clause.mark != "so":
+        if not said and (is_next or clause.mark == "so"):
             return not clause.is_lead
         if (
             stated

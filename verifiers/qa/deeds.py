@@ -26,6 +26,7 @@ _DEEDS = tuple(
     ;dies died death killed assassinated murdered executed
     ;sink sinks sank sunk sinking
     ;fall falls fell fallen collapsed
+    ;complete completes completed completion finish finished build built erected constructed
     ;burn burned burnt destroyed demolished razed
     ;repair repaired restored rebuilt renovated
     ;buy buys bought buyer purchase purchased purchaser

@@ -17,6 +17,7 @@ from verigym.verifiers.qa.asked import QuestionWords, asks_when, asks_whether
 from verigym.verifiers.qa.claim_asides import (
     is_another_relation,
     is_longer,
+    is_of_other_thing,
     is_ranked,
     tells_another,
 )
@@ -126,6 +127,8 @@ def is_sole(masked: str, asked: QuestionWords, sort: Sort, answer: frozenset[str
     ):
         return False
     own = [one for one in clauses if ANSWER in one.pieces]
+    if any(is_of_other_thing(view, one, clauses) for one in own):
+        return False
     return all(_gives(view, one) for one in own) and _speaks_of_asked(view, clauses)
 
 
