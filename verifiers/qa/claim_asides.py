@@ -71,6 +71,20 @@ _WITH = frozenset(
 )
 
 
+_REPLACING = frozenset(
+    [
+        "replaced",
+        "superseded",
+        "supplanted",
+        "displaced",
+        "ousted",
+        "overtook",
+        "surpassed",
+        "outnumbered",
+    ]
+)
+
+
 def tells_another(view: View, clause: ClaimClause) -> bool:
     """Return True if a clause is about another deed; "open until @" is no other one than to close."""
     i = clause.pieces.index(ANSWER)
@@ -137,18 +151,41 @@ def _is_mistitled(view: View, left: str) -> bool:
 def is_of_other_thing(view: View, clause: ClaimClause, before: Sequence[ClaimClause]) -> bool:
     """Return True for "The Lusitania sank in @", where it is asked when the Titanic sank."""
     lead = clause.low[: clause.pieces.index(ANSWER)]
+    named = _named_subject(view)
+    if named and named.isdisjoint(word.removesuffix("'s") for word in lead):
+        known = REFERRING.intersection(lead)  # "Armstrong landed there"
+        if view.sort == "value" and view.strangers(clause, 2) and not known:
+            return not any(map(view.has_name, before)) and _does_asked(view, lead)
     return (
         view.sort == "value"
         and bool(view.names)
         and lead[:1] == ("the",)
         and not REFERRING.intersection(lead)
-        and (
-            not deeds_in(lead).isdisjoint(deeds_in(view.asked.row))
-            or any(acts(word) and word not in VERBS and view.knows(word) for word in lead)
-        )
+        and _does_asked(view, lead)
         and bool(view.strangers(clause, 4))
         and not any(map(view.has_name, (*before, clause)))
     )
+
+
+def is_replaced(view: View, clause: ClaimClause) -> bool:
+    """Return True for "beans replaced @", where nothing is asked of what was replaced."""
+    before = ("", *clause.low[: clause.pieces.index(ANSWER)])[-1]
+    return before in _REPLACING and not view.knows(before)
+
+
+def _does_asked(view: View, lead: Sequence[str]) -> bool:
+    """Return True if words tell of the deed that is asked for."""
+    return not deeds_in(lead).isdisjoint(deeds_in(view.asked.row)) or any(
+        acts(word) and word not in VERBS and view.knows(word) for word in lead
+    )
+
+
+def _named_subject(view: View) -> frozenset[str]:
+    """Return the name of whoever does what is asked: "When did @ first reach ..."."""
+    row = view.asked.row
+    at = next((k for k, word in enumerate(row[:4]) if word in ("did", "was", "were")), -1)
+    subject = row[at + 1 : at + 2] if at >= 0 else ()
+    return view.names.intersection(subject)
 
 
 def _is_receiver(view: View, lead: Sequence[str], rest: Sequence[str]) -> bool:
@@ -171,6 +208,8 @@ def is_aside(view: View, clause: ClaimClause, i: int) -> bool:
     low = clause.low
     lead = [word for word in low[:i] if is_word(word) or word in (OTHER, GIVEN)]
     lead = _without_relative(view, lead)
+    if is_replaced(view, clause):
+        return True
     if _is_receiver(view, lead, low[i + 1 :]) or _is_time_beside(view, low[i + 1 :]):
         return True
     if (

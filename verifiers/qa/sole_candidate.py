@@ -19,6 +19,7 @@ from verigym.verifiers.qa.claim_asides import (
     is_longer,
     is_of_other_thing,
     is_ranked,
+    is_replaced,
     tells_another,
 )
 from verigym.verifiers.qa.claim_clauses import sentences_in, split_clauses
@@ -127,7 +128,8 @@ def is_sole(masked: str, asked: QuestionWords, sort: Sort, answer: frozenset[str
     ):
         return False
     own = [one for one in clauses if ANSWER in one.pieces]
-    if any(is_of_other_thing(view, one, clauses) for one in own):
+    others = [one for one in clauses if ANSWER not in one.pieces]
+    if any(is_of_other_thing(view, one, others) or is_replaced(view, one) for one in own):
         return False
     return all(_gives(view, one) for one in own) and _speaks_of_asked(view, clauses)
 
