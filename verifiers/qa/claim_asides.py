@@ -197,6 +197,22 @@ def _is_receiver(view: View, lead: Sequence[str], rest: Sequence[str]) -> bool:
     return doer in rest and doer not in lead and (doer == "by" or doer not in view.asked.row)
 
 
+def is_second_object(view: View, clause: ClaimClause) -> bool:
+    """Return True for "plants absorb oxygen and give off @", where it is asked what they absorb."""
+    lead = clause.low[: clause.pieces.index(ANSWER)]
+    if "and" not in lead[2:] or {"do", "does", "did"}.isdisjoint(view.asked.row):
+        return False
+    at = len(lead) - 1 - tuple(reversed(lead)).index("and")
+    done = lead[at + 1 :]
+    return (
+        0 < len(done) < 3
+        and done[0] not in FUNCTION
+        and not any(map(view.knows, (*done, lead[at - 1])))
+        and lead[at - 1] not in FUNCTION
+        and view.knows(lead[at - 2])
+    )
+
+
 def _is_time_beside(view: View, rest: Sequence[str]) -> bool:
     """Return True for "@ was the year after it ended"."""
     beside = {"before", "after"}.difference(view.asked.row).intersection(rest[:5])
@@ -209,6 +225,8 @@ def is_aside(view: View, clause: ClaimClause, i: int) -> bool:
     lead = [word for word in low[:i] if is_word(word) or word in (OTHER, GIVEN)]
     lead = _without_relative(view, lead)
     if is_replaced(view, clause):
+        return True
+    if is_second_object(view, clause):
         return True
     if _is_receiver(view, lead, low[i + 1 :]) or _is_time_beside(view, low[i + 1 :]):
         return True
