@@ -55,7 +55,9 @@ def around(value: Value, kind: str) -> list[Cell]:
     if kind == "numeral":
         numbers = around(value, "real")
         if numbers and isinstance(numbers[0], float) and not numbers[0].is_integer():
-            numbers.append(round(numbers[0] + 0.2, 6))  # Beyond it, and below the next whole number.
+            numbers.append(
+                round(numbers[0] + 0.2, 6)
+            )  # Beyond it, and below the next whole number.
         return [str(one) for one in numbers]
     if kind in ("date", "datetime"):
         days = days_near(str(value))
