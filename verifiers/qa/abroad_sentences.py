@@ -184,7 +184,8 @@ def _is_stated(low: Sequence[str], pieces: Sequence[str], asked: QuestionWords, 
     if after and pieces[i + 1][:1].isupper() and not asked.knows(after[0]):
         return False  # a longer name
     if all(word in _ARTICLES for word in before):
-        return len(after) > 1 and after[0] not in _PLACING | _AGENTS | {
+        return len(after) > 1 and after[0] not in _ARTICLES | _PLACING | _AGENTS | {
+            ANSWER,
             "de",
             "des",
             "del",

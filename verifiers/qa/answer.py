@@ -52,6 +52,7 @@ from verigym.verifiers.qa.around import (
     without_item_mark,
 )
 from verigym.verifiers.qa.asked import asks_whether, read_question
+from verigym.verifiers.qa.choices import chosen_letter, read_options, right_letters
 from verigym.verifiers.qa.citations import judge_citations, read_support
 from verigym.verifiers.qa.claim_marks import says
 from verigym.verifiers.qa.commit import hedge_in, undressed
@@ -184,6 +185,14 @@ class AnswerVerifier(Verifier[AnswerParams]):
             return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
         if kind == "text" and changes_numbers(right, answer):
             return exact(False)
+        options = read_options(task.prompt) if kind in ("text", "number") else {}
+        letters = right_letters(options, right) if options else frozenset[str]()
+        if letters:
+            chosen = chosen_letter(options, answer)
+            if chosen is not None:
+                return exact(chosen in letters)
+            if kind == "text":
+                right = [*right, *(options[letter] for letter in sorted(letters))]
         words = tokens(answer)
         if not words and not (kind == "list" and signs(answer).strip(".,;")):
             return unusable("no_answer", "the answer has no words")

@@ -16,6 +16,7 @@ from verigym.verifiers.qa.claim_words import (
     OPPOSITES,
     PEOPLE,
     PLACE_TITLES,
+    REFERRING,
     RELATIVES,
     STARTING,
     THINGS,
@@ -67,6 +68,20 @@ _WITH = frozenset(
     """
     pay pays paid start starts started begin begins began opens opened made filled goes went ends ended use
     """.split()  # noqa: SIM905
+)
+
+
+_REPLACING = frozenset(
+    [
+        "replaced",
+        "superseded",
+        "supplanted",
+        "displaced",
+        "ousted",
+        "overtook",
+        "surpassed",
+        "outnumbered",
+    ]
 )
 
 
@@ -133,11 +148,88 @@ def _is_mistitled(view: View, left: str) -> bool:
     )
 
 
+def is_of_other_thing(view: View, clause: ClaimClause, before: Sequence[ClaimClause]) -> bool:
+    """Return True for "The Lusitania sank in @", where it is asked when the Titanic sank."""
+    lead = clause.low[: clause.pieces.index(ANSWER)]
+    named = _named_subject(view)
+    if named and named.isdisjoint(word.removesuffix("'s") for word in lead):
+        known = REFERRING.intersection(lead)  # "Armstrong landed there"
+        if view.sort == "value" and view.strangers(clause, 2) and not known:
+            return not any(map(view.has_name, before)) and _does_asked(view, lead)
+    return (
+        view.sort == "value"
+        and bool(view.names)
+        and lead[:1] == ("the",)
+        and not REFERRING.intersection(lead)
+        and _does_asked(view, lead)
+        and bool(view.strangers(clause, 4))
+        and not any(map(view.has_name, (*before, clause)))
+    )
+
+
+def is_replaced(view: View, clause: ClaimClause) -> bool:
+    """Return True for "beans replaced @", where nothing is asked of what was replaced."""
+    before = ("", *clause.low[: clause.pieces.index(ANSWER)])[-1]
+    return before in _REPLACING and not view.knows(before)
+
+
+def _does_asked(view: View, lead: Sequence[str]) -> bool:
+    """Return True if words tell of the deed that is asked for."""
+    return not deeds_in(lead).isdisjoint(deeds_in(view.asked.row)) or any(
+        acts(word) and word not in VERBS and view.knows(word) for word in lead
+    )
+
+
+def _named_subject(view: View) -> frozenset[str]:
+    """Return the name of whoever does what is asked: "When did @ first reach ..."."""
+    row = view.asked.row
+    at = next((k for k, word in enumerate(row[:4]) if word in ("did", "was", "were")), -1)
+    subject = row[at + 1 : at + 2] if at >= 0 else ()
+    return view.names.intersection(subject)
+
+
+def _is_receiver(view: View, lead: Sequence[str], rest: Sequence[str]) -> bool:
+    """Return True for "a gift to @ from Italy" and "written for @ by her brother": who did it is named behind."""
+    joint = ("", *lead)[-1]
+    if joint not in ("for", "to") or joint in view.asked.row[-1:]:
+        return False
+    doer = "by" if joint == "for" else "from"
+    return doer in rest and doer not in lead and (doer == "by" or doer not in view.asked.row)
+
+
+def is_second_object(view: View, clause: ClaimClause) -> bool:
+    """Return True for "plants absorb oxygen and give off @", where it is asked what they absorb."""
+    lead = clause.low[: clause.pieces.index(ANSWER)]
+    if "and" not in lead[2:] or {"do", "does", "did"}.isdisjoint(view.asked.row):
+        return False
+    at = len(lead) - 1 - tuple(reversed(lead)).index("and")
+    done = lead[at + 1 :]
+    return (
+        0 < len(done) < 3
+        and done[0] not in FUNCTION
+        and not any(map(view.knows, (*done, lead[at - 1])))
+        and lead[at - 1] not in FUNCTION
+        and view.knows(lead[at - 2])
+    )
+
+
+def _is_time_beside(view: View, rest: Sequence[str]) -> bool:
+    """Return True for "@ was the year after it ended"."""
+    beside = {"before", "after"}.difference(view.asked.row).intersection(rest[:5])
+    return bool(beside) and rest[:2] in (("was", "the"), ("is", "the"))
+
+
 def is_aside(view: View, clause: ClaimClause, i: int) -> bool:
     """Return True if the clause speaks of something else that has to do with the answer: "the son of @", "than @"."""
     low = clause.low
     lead = [word for word in low[:i] if is_word(word) or word in (OTHER, GIVEN)]
     lead = _without_relative(view, lead)
+    if is_replaced(view, clause):
+        return True
+    if is_second_object(view, clause):
+        return True
+    if _is_receiver(view, lead, low[i + 1 :]) or _is_time_beside(view, low[i + 1 :]):
+        return True
     if (
         len(lead) > 1
         and lead[-1] in RELATIVES

@@ -23,6 +23,8 @@ _EXCEPTING = frozenset("except but besides excluding save".split())  # noqa: SIM
 _ALL = frozenset("all every each everything everyone everybody others other rest".split())  # noqa: SIM905
 _ODD = frozenset("odd out exception only one that which".split())  # noqa: SIM905
 
+_ANSWERING = frozenset("answer option choice".split())  # noqa: SIM905
+
 
 def states_exception(view: View, masked: str) -> bool:
     """Return True if a reply, with `ANSWER` for the right answer, says that this and nothing else is not so."""
@@ -67,7 +69,7 @@ def _fits(view: View, clause: ClaimClause, first: ClaimClause) -> bool | None:
     if about and (view.is_full(clause) or lead):
         odd = not _ODD.isdisjoint(lead) and not COPULAS.isdisjoint(lead)
         return odd and "only" not in low
-    if not lead or all(word in FUNCTION | _ODD for word in lead):
+    if not lead or all(word in FUNCTION | _ODD | _ANSWERING for word in lead):
         ends = i == len(low) - 1
-        return True if ends and clause is first else None
+        return True if ends and (clause is first or clause.mark == "so") else None
     return None

@@ -27,7 +27,7 @@ from verigym.verifiers.qa.claim_words import (
     UNDOING,
     VERBISH,
 )
-from verigym.verifiers.qa.deeds import tells_another_deed
+from verigym.verifiers.qa.deeds import deeds_in, tells_another_deed
 from verigym.verifiers.qa.persons import PARTICLES
 from verigym.verifiers.qa.places import (
     asks_person,
@@ -202,9 +202,9 @@ def is_rival(
         is_next = (
             not before or any(mark in before[-1].pieces for mark in (ANSWER, OTHER)) or is_core
         )
-        if _is_copular(view, clause):
+        if _is_copular(view, clause) or (stated and _does_instead(view, clause, before)):
             return True
-        if not said and is_next and clause.mark != "so":
+        if not said and (is_next or clause.mark == "so"):
             return not clause.is_lead
         if (
             stated
@@ -386,6 +386,18 @@ def _is_other_noun(view: View, clause: ClaimClause) -> bool:
         and w not in ADJOINING
         and not w.endswith(("ed", "ing", "ly"))
         for w in rest
+    )
+
+
+def _does_instead(view: View, clause: ClaimClause, before: Sequence[ClaimClause]) -> bool:
+    """Return True for "he set sail in @ but arrived in 1493": the deed that is asked for is told of another value."""
+    asked = deeds_in(view.asked.row)
+    stated = [one for one in before if ANSWER in one.pieces]
+    return (
+        bool(stated)
+        and not asked.isdisjoint(deeds_in(clause.low))
+        and all(asked.isdisjoint(deeds_in(one.low)) for one in stated)
+        and not any(view.share(one.low) > view.share(clause.low) for one in stated)
     )
 
 

@@ -14,6 +14,7 @@ from verigym.verifiers.qa.claim_asides import (
     is_aside,
     is_longer,
     is_of_another_time,
+    is_of_other_thing,
     is_ranked,
     tells_another,
 )
@@ -120,7 +121,7 @@ def judge_answer(
         or tells_another(view, clause)
     ):
         return "remark"
-    if not _fits(view, clause, i):
+    if not _fits(view, clause, i) or is_of_other_thing(view, clause, before):
         return "remark"
     full = (
         is_core

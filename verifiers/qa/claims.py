@@ -36,6 +36,7 @@ from verigym.verifiers.qa.claim_words import (
     COPULAS,
     DENIALS,
     DOUBTING,
+    GENERIC,
     GOES_ON,
     THINKING,
     TURNS,
@@ -48,6 +49,7 @@ from verigym.verifiers.qa.sentence_words import (
     GIVEN,
     PAST,
     acts,
+    is_word,
 )
 
 _MOST_WORDS = 150
@@ -63,6 +65,8 @@ def states_claim(masked: str, asked: QuestionWords, sort: Sort, answer: frozense
     if asked.is_negated:
         return states_exception(View(asked, sort, answer), masked)
     if sort == "value" and _lists_candidates(masked, asked):
+        return False
+    if _are_letters(answer) and _has_other_letter(masked):
         return False
     return _reads(View(asked, sort, answer), sentences_in(masked))
 
@@ -81,6 +85,18 @@ def _lists_candidates(masked: str, asked: QuestionWords) -> bool:
         for k, piece in enumerate(pieces)
         if k != at
     )
+
+
+def _are_letters(answer: frozenset[str]) -> bool:
+    """Return True if the right answers are letters, as those of options are."""
+    return all(len(word) == 1 and word.isalpha() for word in answer)
+
+
+def _has_other_letter(masked: str) -> bool:
+    """Return True if a reply without a verb has another letter beside the answer: "A) B", "B and C os 0"."""
+    words = re.findall(r"[^\W_]+", masked)
+    letters = {word for word in words if len(word) == 1 and word.isupper() and word != "I"}
+    return bool(letters) and not any(acts(word.lower()) for word in words)
 
 
 def _reads(view: View, sentences: Sequence[str]) -> bool:
@@ -178,6 +194,16 @@ def _doubts(view: View, sentence: str) -> bool:
     return not any(map(str.isalpha, sentence)) and ANSWER not in sentence
 
 
+def _is_next_in_list(view: View, clause: ClaimClause) -> bool:
+    """Return True if a clause without a verb behind a bare answer holds another candidate: "@, @ Lyon", "B, C os 0"."""
+    if view.is_full(clause):
+        return False
+    first, then = (*clause.pieces, "", "")[:2]
+    if first != ANSWER:
+        return _are_letters(view.answer) and len(first) == 1 and first.isupper() and first != "I"
+    return is_word(then) and then.lower() not in FUNCTION | GENERIC and not view.knows(then.lower())
+
+
 _PAIR = re.compile(r"(?<=\w) and [A-Z]\w+ both\b")
 _DENIED = re.compile(
     rf"(?:^|[,;–—-]|\band\b|\bwhile\b|\bwhereas\b|\balthough\b)\s*(?:the|a)\s[^,;{ANSWER}]*[{OTHER}{GIVEN}][^,;{ANSWER}]*"
@@ -208,6 +234,8 @@ def _kind(
         owned = found and re.search(rf"one of {ANSWER} ['’]", text)
         if found and not owned and not view.asks(found[0]):
             return "refusal"
+    if stated and before and before[-1].pieces == (ANSWER,) and _is_next_in_list(view, clause):
+        return "refusal"
     if has_answer:
         if clause.mark in ("or", "/", "plus") or (
             clause.mark in ("and", "&") and not view.is_full(clause)

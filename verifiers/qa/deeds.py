@@ -26,6 +26,7 @@ _DEEDS = tuple(
     ;dies died death killed assassinated murdered executed
     ;sink sinks sank sunk sinking
     ;fall falls fell fallen collapsed
+    ;complete completes completed completion finish finished build built erected constructed
     ;burn burned burnt destroyed demolished razed
     ;repair repaired restored rebuilt renovated
     ;buy buys bought buyer purchase purchased purchaser
@@ -41,7 +42,14 @@ _DEEDS = tuple(
     ;melt melts melted melting
     ;begin begins began begun start starts started open opens opened opening reopen reopens reopened inaugurated launched
     ;end ends ended finish finishes finished close closes closed shut shuts
-    ;marry marries married wed divorced
+    ;marry marries married wed
+    ;divorce divorces divorced
+    ;rise rises rose risen rising
+    ;launch launches launched launching
+    ;land lands landed landing
+    ;import imports imported
+    ;export exports exported
+    ;enter enters entered join joins joined
     ;teach teaches taught teacher tutored tutor instructed
     ;learn learned learnt
     ;weigh weighs weighed weight

@@ -7,8 +7,8 @@ width of full-width letters do not count. Kept, where SQuAD drops it:
 - the sign, point and percent of a number: `3.5` is not `35`, `-5` is not `5`, `5 %` is not `5`
   (a thousands comma goes: `1,234` is `1234`; `2.0` is `2`)
 - `+` and `#` at the end of a word (`C++`, `C#`)
-- `a`, `an` and `the` where they are the last or only word (`vitamin A`), and a capital `A` inside
-  (`hepatitis A virus`)
+- `a`, `an` and `the` where they are the last or only word (`vitamin A`) or no word follows at once (`A, B`, `A. A. Milne`), and a
+  capital `A` inside (`hepatitis A virus`) or among lone letters (`A B`)
 """
 
 from __future__ import annotations
@@ -29,17 +29,21 @@ _TOKEN = re.compile(
 )
 _MARKS = re.compile(r"['’.&\-]")
 _ARTICLES = frozenset({"a", "an", "the"})
+_NO_ARTICLE = re.compile(r"(?<![^\W_])(?:an?|the)(?=[*_\"'”’]*\s*[,;:/|.)\]])", re.IGNORECASE)
 
 
 def tokens(text: str) -> list[str]:
     """Return the words and numbers of `text` in the form above; linear time."""
-    words = _TOKEN.findall(plain(text))
+    text = plain(text)
+    if _NO_ARTICLE.search(text):
+        return [token for _, _, parts in words_in(text) for token in parts]
+    words = _TOKEN.findall(text)
     found: list[str] = []
     last = len(words) - 1
     for i, word in enumerate(words):
         if word.isalpha() and word.isascii():
             small = word.lower()
-            if small not in _ARTICLES or i == last or (word == "A" and i):
+            if small not in _ARTICLES or i == last or (word == "A" and (i or _are_letters(words))):
                 found.append(small)
         else:
             found += _parts(word, i, last)
@@ -64,8 +68,15 @@ def words_in(text: str) -> Iterator[tuple[int, int, list[str]]]:
     """Return the start and end of each word of plain `text`, and its tokens: none for an article."""
     matches = list(_TOKEN.finditer(text))
     last = len(matches) - 1
+    letters = _are_letters([match[0] for match in matches])
     for i, match in enumerate(matches):
-        yield match.start(), match.end(), _parts(match[0], i, last)
+        alone = letters or _NO_ARTICLE.match(text, match.start())
+        yield match.start(), match.end(), _parts(match[0], last if alone else i, last)
+
+
+def _are_letters(words: Sequence[str]) -> bool:
+    """Return True for "A B": each word is one capital letter."""
+    return all(len(word) == 1 and word.isupper() for word in words)
 
 
 def _parts(word: str, i: int, last: int) -> list[str]:

@@ -241,7 +241,11 @@ def negates(word: str) -> bool:
 def acts(word: str) -> bool:
     """Return True if a word is likely a verb."""
     return (
-        word in VERBS or word in SAYS or word in _ACTING or (len(word) > 3 and word.endswith("ed"))
+        word in VERBS
+        or word in SAYS
+        or word in _ACTING
+        or word in PAST
+        or (len(word) > 3 and word.endswith("ed"))
     )
 
 

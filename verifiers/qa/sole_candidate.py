@@ -17,7 +17,10 @@ from verigym.verifiers.qa.asked import QuestionWords, asks_when, asks_whether
 from verigym.verifiers.qa.claim_asides import (
     is_another_relation,
     is_longer,
+    is_of_other_thing,
     is_ranked,
+    is_replaced,
+    is_second_object,
     tells_another,
 )
 from verigym.verifiers.qa.claim_clauses import sentences_in, split_clauses
@@ -126,6 +129,14 @@ def is_sole(masked: str, asked: QuestionWords, sort: Sort, answer: frozenset[str
     ):
         return False
     own = [one for one in clauses if ANSWER in one.pieces]
+    others = [one for one in clauses if ANSWER not in one.pieces]
+    if any(
+        is_of_other_thing(view, one, others)
+        or is_replaced(view, one)
+        or is_second_object(view, one)
+        for one in own
+    ):
+        return False
     return all(_gives(view, one) for one in own) and _speaks_of_asked(view, clauses)
 
 

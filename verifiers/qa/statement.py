@@ -174,7 +174,12 @@ class _Sentence:
 
     def _is_contrary(self) -> bool:
         """Return True if the question asks what is not so, and the sentence repeats it without the negation."""
-        if not self.asked.is_negated or any(map(negates, self.words)):
+        if not self.asked.is_negated:
+            return False
+        before = self.low[: self.low.index("so")] if "so" in self.low else []
+        if ANSWER not in before and any(map(negates, before)):
+            return True  # "The dolphin is not one, so the answer is @"
+        if any(map(negates, self.words)):
             return False
         if (
             self.low

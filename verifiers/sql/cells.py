@@ -53,7 +53,12 @@ def around(value: Value, kind: str) -> list[Cell]:
             return [int(value), int(value) + 1, int(value) - 1]
         return [value, value, value + 1, value - 1]
     if kind == "numeral":
-        return [str(near) for near in around(value, "real")]
+        numbers = around(value, "real")
+        if numbers and isinstance(numbers[0], float) and not numbers[0].is_integer():
+            numbers.append(
+                round(numbers[0] + 0.2, 6)
+            )  # Beyond it, and below the next whole number.
+        return [str(one) for one in numbers]
     if kind in ("date", "datetime"):
         days = days_near(str(value))
         if kind == "date":

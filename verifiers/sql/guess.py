@@ -13,8 +13,8 @@ _ALONE = "id"
 def guessed_tables(tree: exp.Expr) -> dict[str, dict[str, str]]:
     """Return the columns by table, in lower case, each with the empty type; empty without tables.
 
-    A column without a table's name belongs to a table of its SELECT: the one that has it elsewhere, or
-    whose name it holds, or else the first.
+    A column without a table's name belongs to a table of its SELECT, or of one around it unless it is
+    shown: the one that has it elsewhere, or whose name it holds, or else the first.
     """
     views = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     tables: dict[str, dict[str, str]] = {}
@@ -82,12 +82,16 @@ def _likely(column: exp.Column, tables: Mapping[str, Mapping[str, str]]) -> str 
     if not isinstance(select, exp.Select) or _is_shown_below(select, name):
         return None
     own = list(dict.fromkeys(_sources(select, tables).values()))
+    # What `IN (SELECT pet_id FROM visits)` shows is a column of `visits`, though `pets` has one of that name.
+    shown_here = any(
+        column is part for item in select.selects for part in item.find_all(exp.Column)
+    )
     around: exp.Expr | None = select
     while isinstance(around, exp.Select):
         for owner in _sources(around, tables).values():
             if name in tables[owner]:
                 return owner
-        around = around.find_ancestor(exp.Select)
+        around = None if shown_here and own else around.find_ancestor(exp.Select)
     for owner in own:
         stem = owner.rstrip("s")
         if len(stem) > 2 and (name.startswith(stem) or stem.startswith(name.partition("_")[0])):

@@ -75,6 +75,7 @@ def _equal_groups(
             for number in [n for n in _constants(values, place) if n > 1][:_MAX_BETWEEN]:
                 half: dict[Slot, Cell] = dict.fromkeys(roots, number // 2 + 1)
                 yield [_member(plain, half, at) for at in range(2)]
+                yield from _with_nulls(values, plain, place, roots, number)
         if "Count" in functions:
             for size in [n for n in values.hints.sizes if n < _MAX_SIZE][:1]:
                 same: dict[Slot, Cell] = dict.fromkeys(roots, values.choices.get(roots[0], [1])[0])
@@ -83,6 +84,23 @@ def _equal_groups(
                 column = values.classes.schema.column(*place)
                 if column is not None and column.nullable:
                     yield [_member(plain, same if at else null, at) for at in range(size)]
+
+
+def _with_nulls(
+    values: Assignments, plain: Copy, place: Place, roots: Sequence[Slot], number: int
+) -> Iterator[list[Copy]]:
+    """A sum above a constant from one row among nulls, and one of rows that have no group's key."""
+    rows = min([size for size in values.hints.sizes if size < _MAX_SIZE], default=1) + 1
+    column = values.classes.schema.column(*place)
+    if column is not None and column.nullable:
+        large: dict[Slot, Cell] = dict.fromkeys(roots, number + 1)
+        null: dict[Slot, Cell] = dict.fromkeys(roots)
+        yield [_member(plain, null if at else large, at) for at in range(rows)]
+    keys = {values.classes.root(cell) for cell in values.scene.grouped} - values.bound
+    keyless = [root for root in sorted(keys) if values.classes.may_be_null(root)]
+    for root in keyless[:1]:
+        each: dict[Slot, Cell] = {**dict.fromkeys(roots, number // rows + 1), root: None}
+        yield [_member(plain, each, at) for at in range(rows)]
 
 
 def _member(plain: Copy, changed: dict[Slot, Cell], number: int) -> Copy:
@@ -136,8 +154,14 @@ def _ladders(values: Assignments, place: Place, roots: Sequence[Slot]) -> list[L
     kind = values.hints.kinds.get(place, "int")
     even = _candidates(values, place, roots, kind)
     between: list[Ladder] = []
-    if kind in ("int", "real") and "Avg" in _functions(values, place):
+    functions = _functions(values, place) if kind in ("int", "real") else set()
+    if "Avg" in functions:
         between = [(n - 1, n, n + 2) for n in _constants(values, place)]
+    if functions >= {"Max", "Min"}:
+        # As far apart as a constant says, and one further.
+        between += [
+            (1, 2, 1 + n + off) for n in _constants(values, place) for off in (1, 0) if n > 0
+        ]
     numbers = [
         number
         for number, atom in enumerate(values.atoms)

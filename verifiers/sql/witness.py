@@ -24,6 +24,7 @@ from verigym.verifiers.sql.near import Value
 from verigym.verifiers.sql.schema import Schema
 from verigym.verifiers.sql.scopes import Cell as Place
 from verigym.verifiers.sql.scopes import Scene
+from verigym.verifiers.sql.unasked import Unasked
 from verigym.verifiers.sql.uneven import uneven_groups
 
 T = TypeVar("T")
@@ -32,6 +33,7 @@ _MAX_SIZE = 60
 _MAX_WAYS = 14
 _PACK = 6
 _LONE = 4
+_MAX_NULL_PACKS = 2
 _MAX_TURNING = 8
 _PLANTED = 100
 _MAX_PLANTED = 20
@@ -95,16 +97,26 @@ class Witnesses:
         breaking, holding = self._changed(plain)
         # Copies that all lack something: whoever shows one of them shows too much.
         lacking = [_renumbered(pack) for pack in _packed(breaking, 2 * _PACK)]
-        sized = [*uneven_groups(self.values, plain), *self._sized(plain)]
+        unasked = Unasked(self.classes, self.values.bound, self._sizes())
+        sized = [
+            *uneven_groups(self.values, plain),
+            *self._sized(plain),
+            *unasked.null_groups(plain),
+        ]
         room = count - len(first) - len(sized)
         lacking = _evenly(lacking, min(len(lacking), max(1, room // 6)))
         yield from lacking
         yield from sized
-        turning = self._turning(plain)
-        yield from turning
-        room -= len(turning)
+        alike = [*self._turning(plain), *unasked.twins(plain)]
+        yield from alike
+        room -= len(alike)
         ways = list(self._ways(plain))
-        loners = _interleaved(breaking, holding, list(self._restructured(plain)), ways)
+        # Together first: a row that has a null is missed among others, a group of nulls only on its own.
+        nulls, bare = unasked.nulls(plain)
+        without = [_renumbered([plain, *pack]) for pack in _packed(nulls, _PACK)[:_MAX_NULL_PACKS]]
+        yield from without
+        room -= len(without)
+        loners = _interleaved(breaking, holding, list(self._restructured(plain)), ways, bare)
         self.loose = loners or [plain]
         packs = [_renumbered([*pack[::2], plain, *pack[1::2]]) for pack in _packed(loners, _PACK)]
         packs = _evenly(packs, min(len(packs), max(1, room // 5)))
@@ -233,9 +245,12 @@ class Witnesses:
 
     def _sized(self, plain: Copy) -> Iterator[list[Copy]]:
         """Groups with as many rows as are asked for, one fewer and one more."""
-        for size in [size for size in self.hints.sizes if size <= _MAX_SIZE][:2]:
+        for size in self._sizes():
             for rows in (size, size - 1, size + 1):
                 yield [replace(plain, number=at, together=True) for at in range(rows)]
+
+    def _sizes(self) -> list[int]:
+        return [size for size in self.hints.sizes if size <= _MAX_SIZE][:2]
 
     def planted(
         self,
