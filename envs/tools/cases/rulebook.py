@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from verigym.envs.tools.draws import Draws
@@ -40,6 +41,17 @@ class Trait:
         if draws.below(2):
             return min(self.most, max(self.least, draws.pick(self.marks) + draws.between(-1, 1)))
         return draws.between(self.least, self.most)
+
+
+class Classes:
+    """Classes of the values of numeric traits that rules do not tell apart."""
+
+    def __init__(self, traits: Iterable[Trait]) -> None:
+        self._marks = [(one.name, sorted(one.marks)) for one in traits]
+
+    def of(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """Return, for each trait, the number of marks below its value."""
+        return tuple([bisect_left(marks, values[name]) for name, marks in self._marks])
 
 
 @dataclass(frozen=True)
@@ -170,28 +182,44 @@ class Tariff:
     most: int
     half: RuleCondition
     free: RuleCondition
+    again: int = 0
+    """Added at last for each of those that `each` names, as many as the fact `alike` says."""
+    each: str = ""
 
     @property
     def words(self) -> str:
         """Return the tariff in words."""
+        again = ""
+        if self.again:
+            again = (
+                f" At last, whatever is said above, {self.again} is added for each of {self.each}."
+            )
         return (
             f"The fee of a case that is carried out is {self.base} plus {self.percent} percent (the first percentage) "
             f"of the part of the amount up to {self.bound} and {self.upper} percent of the part above it; the sum of "
             f"both parts is rounded up to a whole number once. If {self.half.words}, the fee, with its base, is "
             f"halved, and rounded up again; then a fee above {self.most} becomes {self.most}. If {self.free.words}, it is 0, whatever is said "
-            "above."
+            f"above.{again}"
         )
 
     def fee(self, amount: int, facts: Facts) -> int:
         """Return the fee of a case that is carried out."""
+        again = self.again * int(facts["alike"]) if self.again else 0
         if self.free.holds(facts):
-            return 0
-        upper = max(0, amount - self.bound)
-        hundredths = (amount - upper) * self.percent + upper * self.upper
-        fee = self.base - -hundredths // 100
+            return again
+        fee = self._full(amount)
         if self.half.holds(facts):
             fee = -(-fee // 2)
-        return min(fee, self.most)
+        return min(fee, self.most) + again
+
+    def most_of(self, amount: int, alike: int) -> int:
+        """Return the fee of a case for which no condition lowers it."""
+        return min(self._full(amount), self.most) + self.again * alike
+
+    def _full(self, amount: int) -> int:
+        upper = max(0, amount - self.bound)
+        hundredths = (amount - upper) * self.percent + upper * self.upper
+        return self.base - -hundredths // 100
 
     def at(self, percent: int) -> Tariff:
         """Return the tariff with another percentage."""
@@ -225,18 +253,21 @@ class RuleDraws:
         traits = self.draws.some(self.traits, n)
         return [self.condition(trait, i < narrow) for i, trait in enumerate(traits)]
 
-    def article(self, number: str) -> Article:
-        """Draw an article of two conditions; most have an exception, and half of these one of their own."""
+    def article(self, number: str, generous: bool = False) -> Article:
+        """Draw an article of two conditions; most have an exception, and half of these one of their own.
+
+        Every other article carries out, of `generous` ones three in four, mostly with a smaller amount."""
         draws = self.draws
         first, second, unless, but = self.conditions(4, narrow=1)
-        depth, allows = draws.below(10), draws.below(2) == 0
+        depth = draws.below(10)
+        allows = draws.below(4) > 0 if generous else draws.below(2) == 0
         return Article(
             number,
             allows=allows,
             when=(first, second),
             unless=unless if depth > 2 else None,
             but=but if depth > 5 else None,
-            most=draws.between(30, 120) if allows and draws.below(3) == 0 else None,
+            most=draws.between(30, 120) if allows and draws.below(3) <= generous else None,
         )
 
     def tariff(self) -> Tariff:
