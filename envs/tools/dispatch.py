@@ -132,7 +132,7 @@ def draw_freight(draws: Draws, count: int, articles: int, limited: bool = False)
             for rank in RANKS
             for n in numbers
         ),
-        tariff=replace(_prices(draws), again=draws.between(3, 12)) if limited else _prices(draws),
+        tariff=_following(rules, _prices(draws)) if limited else _prices(draws),
         express=rules.condition(draws.pick(TRAITS), narrow=True),
         insured=draws.between(5, 11) * 100,
         consignments=tuple(_consignment(draws, n, clients, routes) for n in range(1, count + 1)),
@@ -144,6 +144,11 @@ def _prices(draws: Draws) -> Tariff:
     base, bound, most = draws.between(8, 35), draws.between(20, 55), draws.between(70, 120)
     tariff = RuleDraws(draws, (*TRAITS[1:3], TRAITS[-1])).tariff()
     return replace(tariff, base=base, percent=first, bound=bound, upper=second, most=most)
+
+
+def _following(rules: RuleDraws, tariff: Tariff) -> Tariff:
+    last = "the kind of goods that was booked last before it, for whatever client"
+    return replace(tariff, follows=rules.follows(_GOODS), kind="goods", last=last)
 
 
 def _consignment(
@@ -172,8 +177,8 @@ class Dispatcher:
         self.weights: dict[str, list[int]] = {client.name: [] for client in freight.clients}
         self.prices: dict[str, list[int]] = {client.name: [] for client in freight.clients}
         self.booked: list[int] = []
-        self.goods = dict.fromkeys(_GOODS, 0)
-        self._known: dict[tuple[int, ...], Offer | None] = {}
+        self.goods = [""]
+        self._known: dict[tuple[object, ...], Offer | None] = {}
         self.trucks = {n: [1, 0] for n in range(len(freight.routes))}
 
     def calls(self) -> list[ReadCall]:
@@ -213,7 +218,7 @@ class Dispatcher:
         mine = self.weights[one.client]
         now = {"earlier": len(mine), "sum": sum(mine), "all": len(self.booked)}
         now["total"] = sum(self.booked)
-        key = (place, self.goods[one.goods], *_COUNTED.of(now))
+        key = (place, self.goods[-1], *_COUNTED.of(now))
         if key not in self._known:
             weight = -(-one.amount * GRAMS[one.unit] // 1000)
             facts = self._facts(one, self._client(one.client), weight)
@@ -227,8 +232,15 @@ class Dispatcher:
         """Return the weight of a consignment, and its price, in euros, if nothing lowers it."""
         one = self.freight.consignments[place]
         weight = -(-one.amount * GRAMS[one.unit] // 1000)
-        alike = sum(other.goods == one.goods for other in self.freight.consignments[:place])
-        return weight, self.freight.tariff.most_of(weight, alike)
+        return weight, self.freight.tariff.most_of(weight)
+
+    def kind(self, place: int) -> str:
+        """Return the goods of a consignment; of place -1, none."""
+        return self.freight.consignments[place].goods if place >= 0 else ""
+
+    def more(self, before: str, kind: str) -> int:
+        """Return what the price of goods rises by right after others."""
+        return self.freight.tariff.more(before, kind)
 
     def take(self, place: int) -> Callable[[], None]:
         """Book a consignment that is not rejected, and return a function that undoes it."""
@@ -239,7 +251,7 @@ class Dispatcher:
         def undo() -> None:
             self.weights[one.client].pop()
             self.booked.pop()
-            self.goods[one.goods] -= 1
+            self.goods.pop()
 
         return undo
 
@@ -247,7 +259,7 @@ class Dispatcher:
         """Note a booking."""
         self.weights[one.client].append(weight)
         self.booked.append(weight)
-        self.goods[one.goods] += 1
+        self.goods.append(one.goods)
 
     def _client(self, name: str) -> FreightClient:
         for client in self.freight.clients:
@@ -311,7 +323,7 @@ class Dispatcher:
             "sum": total,
             "all": len(self.booked),
             "total": sum(self.booked),
-            "alike": self.goods[one.goods],
+            "before": self.goods[-1],
             "hour": int(one.ready[11:13]),
         }
 
@@ -396,11 +408,7 @@ def _price_words(tariff: Tariff) -> str:
         f"{tariff.bound} kilograms and {tariff.upper} cents for each further kilogram; this sum, with the {tariff.base} euros, is rounded up "
         f"to whole euros once. If {tariff.half.words}, the price, with its base, is halved, rounded up to whole euros. The "
         f"price is at most {tariff.most} euros. If {tariff.free.words}, it is 0, whatever is said above."
-        + (
-            f" At last, {tariff.again} euros are added for each earlier booking of the same kind of goods, whatever is said above."
-            if tariff.again
-            else ""
-        )
+        + tariff.follows_words
     )
 
 

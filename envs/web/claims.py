@@ -44,7 +44,7 @@ class Claims(ChoreSite):
     """Pay, defer or refuse claims by the rules and a budget; a decision that was confirmed cannot be taken back."""
 
     name: ClassVar[str] = "claims"
-    sizes: ClassVar[Mapping[int, int]] = {8: 9, 9: 13, 10: 17}
+    sizes: ClassVar[Mapping[int, int]] = {8: 10, 9: 14, 10: 20}
 
     @override
     def show(self, place: BrowserState) -> WebPage:

@@ -37,7 +37,7 @@ _TRAITS = (
 )
 _COUNTED = Classes(_TRAITS[5:])
 """Traits that depend on what was paid before."""
-_EACH = "the earlier claims of the same kind, of all persons"
+_LAST = "the kind of the claim that was paid last before it, whoever made that"
 _NOTES = (
     "No article applies to this claim; pay it in full.",
     "The fee of this claim was paid in cash: enter 0.",
@@ -60,7 +60,7 @@ class ClaimsDraft:
         touched = draws.some(self.articles, 3 + size // 4)
         self.amendments = [self._amendment(rules, one) for one in touched]
         self.states = ["draft", "draft", *(draws.pick(_STATES) for _ in touched[2:])]
-        self.tariff = replace(rules.tariff(), again=draws.between(3, 9), each=_EACH)
+        self.tariff = replace(rules.tariff(), follows=rules.follows(_KINDS), last=_LAST)
         names = draws.shuffled(people(draws, 4 + size // 4, 1 + size // 8))
         self.people: list[dict[str, Any]] = [
             {"id": i, "name": name, **{t.name: t.draw(draws) for t in _TRAITS[2:5]}}
@@ -172,22 +172,26 @@ class ClaimsDesk:
         self.drawn, self.articles = drawn, articles
         self.people = {one["name"]: one for one in drawn.people}
         self._least = min((one.most for one in articles if one.most is not None), default=1000)
-        self._known: dict[tuple[int, ...], Offer | None] = {}
+        self._known: dict[tuple[object, ...], Offer | None] = {}
         self._paid: dict[str, list[int]] = {name: [] for name in self.people}
         self._all: list[int] = []
-        self._kinds = dict.fromkeys(_KINDS, 0)
+        self._kinds: list[str] = [""]
 
     def _now(self, place: int) -> dict[str, int]:
         """Return the facts of a claim that depend on what was paid before."""
         claim = self.drawn.claims[place]
         mine = self._paid[claim["person"]]
-        counts = {"earlier": len(mine), "sum": sum(mine), "alike": self._kinds[claim["kind"]]}
-        return {**counts, "all": len(self._all), "total": sum(self._all)}
+        return {
+            "earlier": len(mine),
+            "sum": sum(mine),
+            "all": len(self._all),
+            "total": sum(self._all),
+        }
 
     def _facts(self, place: int) -> dict[str, Any]:
         claim = self.drawn.claims[place]
         facts = {**self.people[claim["person"]], "kind": claim["kind"], "amount": claim["amount"]}
-        return {**facts, **self._now(place)}
+        return {**facts, **self._now(place), "before": self._kinds[-1]}
 
     def let_through(self, place: int) -> tuple[str, int | None]:
         """Return the article that decides a claim now, and the amount that it lets through; None if it refuses."""
@@ -204,7 +208,7 @@ class ClaimsDesk:
     def offer(self, place: int) -> Offer | None:
         """Return what paying a claim now costs and brings, or None if it is refused."""
         now = self._now(place)
-        key = (place, now["alike"], *_COUNTED.of(now))
+        key = (place, self._kinds[-1], *_COUNTED.of(now))
         if key not in self._known:
             _, amount = self.let_through(place)
             self._known[key] = None if amount is None else (amount, self.fee(place, amount))
@@ -214,15 +218,15 @@ class ClaimsDesk:
         """Pay a claim, which is not refused, and return a function that undoes it."""
         claim, offered = self.drawn.claims[place], self.offer(place)
         assert offered is not None
-        mine, kind = self._paid[claim["person"]], claim["kind"]
+        mine = self._paid[claim["person"]]
         mine.append(offered[0])
         self._all.append(offered[0])
-        self._kinds[kind] += 1
+        self._kinds.append(claim["kind"])
 
         def undo() -> None:
             mine.pop()
             self._all.pop()
-            self._kinds[kind] -= 1
+            self._kinds.pop()
 
         return undo
 
@@ -232,7 +236,13 @@ class ClaimsDesk:
 
     def limits(self, place: int) -> Offer | None:
         """Return the least amount that is paid on a claim, and its fee if nothing lowers it."""
-        claim = self.drawn.claims[place]
-        amount, before = int(claim["amount"]), self.drawn.claims[:place]
-        alike = sum(one["kind"] == claim["kind"] for one in before)
-        return min(amount, self._least), self.drawn.tariff.most_of(amount, alike)
+        amount = int(self.drawn.claims[place]["amount"])
+        return min(amount, self._least), self.drawn.tariff.most_of(amount)
+
+    def kind(self, place: int) -> str:
+        """Return the kind of a claim; of place -1, none."""
+        return str(self.drawn.claims[place]["kind"]) if place >= 0 else ""
+
+    def more(self, before: str, kind: str) -> int:
+        """Return what the fee of a kind rises by right after another."""
+        return self.drawn.tariff.more(before, kind)

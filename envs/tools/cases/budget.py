@@ -44,7 +44,14 @@ class Cases(Protocol):
         """Return what a case costs and brings now; None if it cannot be carried out."""
 
     def limits(self, place: int) -> Offer | None:
-        """Return the least that a case may cost and the most that it may bring; None if it is never carried out."""
+        """Return the least that a case may cost and the most that it may bring, but for what its kind adds; None if it
+        is never carried out."""
+
+    def kind(self, place: int) -> str:
+        """Return the kind of a case; of place -1, the kind that was carried out last before all."""
+
+    def more(self, before: str, kind: str) -> int:
+        """Return what is added for a kind that is carried out right after another."""
 
     def take(self, place: int) -> Callable[[], None]:
         """Carry out a case that has an offer, and return a function that undoes this."""
@@ -57,32 +64,37 @@ class WaySearch:
         self.cases, self.count = cases, count
         self.operations = 0
         self._best = NOTHING
-        self._bounds: list[list[int]] = []
+        self._bounds: list[dict[str, list[int]]] = []
 
     def best(self, budget: int) -> Way | None:
         """Return the best way that a budget pays for; None if the search takes more than `LONGEST` operations."""
         self.operations, self._best = 0, NOTHING
         self._bounds = self._bounded(budget)
-        self._walk(0, NOTHING, budget)
+        self._walk(0, NOTHING, budget, self.cases.kind(-1))
         return None if self.operations > LONGEST else self._best
 
-    def _bounded(self, budget: int) -> list[list[int]]:
-        """Return, for the cases from each place on, the most fees that each sum may bring."""
-        bounds = [[0] * (budget + 1)]
+    def _bounded(self, budget: int) -> list[dict[str, list[int]]]:
+        """Return, for the cases from each place on and each kind before them, the most fees that each sum may bring."""
+        cases = self.cases
+        kinds = {cases.kind(place) for place in range(-1, self.count)}
+        bounds = [{kind: [0] * (budget + 1) for kind in kinds}]
         for place in reversed(range(self.count)):
-            after, limits = bounds[-1], self.cases.limits(place)
+            after, limits, kind = bounds[-1], cases.limits(place), cases.kind(place)
             if limits is None or limits[0] > budget:
                 bounds.append(after)
                 continue
             cost, fee = limits
-            taken = [more + fee for more in after[: budget + 1 - cost]]
-            both = map(max, after[cost:], taken)
-            bounds.append([*after[:cost], *both])
+            taken, found = after[kind][: budget + 1 - cost], {}
+            for before, rest in after.items():
+                own = fee + cases.more(before, kind)
+                both = map(max, rest[cost:], [most + own for most in taken])
+                found[before] = [*rest[:cost], *both]
+            bounds.append(found)
         return bounds[::-1]
 
-    def _walk(self, place: int, way: Way, left: int) -> None:
+    def _walk(self, place: int, way: Way, left: int, last: str) -> None:
         while place < self.count and self.operations <= LONGEST:
-            if way.fees + self._bounds[place][left] < self._best.fees:
+            if way.fees + self._bounds[place][last][left] < self._best.fees:
                 return
             self.operations += 1
             offered = self.cases.offer(place)
@@ -91,7 +103,7 @@ class WaySearch:
                 undo = self.cases.take(place)
                 bit = 1 << (self.count - 1 - place)
                 more = Way(way.fees + fee, way.less - cost, way.mask | bit)
-                self._walk(place + 1, more, left - cost)
+                self._walk(place + 1, more, left - cost, self.cases.kind(place))
                 undo()
             place += 1
         self._best = max(self._best, way)
@@ -100,14 +112,24 @@ class WaySearch:
         """Return the offers if nothing else is carried out, and if whatever can be is."""
         places = range(self.count)
         alone = [self.cases.offer(place) for place in places]
-        full, undone = [], []
-        for place in places:
-            full.append(self.cases.offer(place))
-            if full[-1] is not None:
-                undone.append(self.cases.take(place))
+        return alone, self._in_order(None)[1]
+
+    def in_order(self, budget: int) -> int:
+        """Return the mask of the way that carries out what fits, one case after the other."""
+        return self._in_order(budget)[0]
+
+    def _in_order(self, left: int | None) -> tuple[int, list[Offer | None]]:
+        mask, found, undone = 0, [], []
+        for place in range(self.count):
+            found.append(offered := self.cases.offer(place))
+            if offered is None or (left is not None and offered[0] > left):
+                continue
+            undone.append(self.cases.take(place))
+            mask |= 1 << (self.count - 1 - place)
+            left = left if left is None else left - offered[0]
         for undo in reversed(undone):
             undo()
-        return alone, full
+        return mask, found
 
 
 def best_fixed(offers: Iterable[tuple[int, Offer]], budget: int) -> Way:
@@ -168,5 +190,5 @@ def draw_budget(draws: Draws, search: WaySearch) -> DrawnBudget:
     way = search.best(budget)
     if way is None:
         return DrawnBudget(budget, None, is_hard=False)
-    plans = (*simple_plans(alone, budget), *simple_plans(full, budget))
+    plans = [*simple_plans(alone, budget), *simple_plans(full, budget), search.in_order(budget)]
     return DrawnBudget(budget, way, way.mask not in plans)

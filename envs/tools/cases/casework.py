@@ -14,7 +14,7 @@ from verigym.envs.tools.cases.day_plan import DayCases, DayPlan
 from verigym.envs.tools.cases.desk_tools import BURST, PAGE, ROLES
 from verigym.envs.tools.cases.loads import Load
 from verigym.envs.tools.cases.manual import BUDGETS, DEFERRING, FALSE_ORDERS, MANUAL
-from verigym.envs.tools.cases.place import ALIKE, DAY_TRAITS, MEANINGS, TRAITS, DeskCase, Place
+from verigym.envs.tools.cases.place import DAY_TRAITS, LAST, MEANINGS, TRAITS, DeskCase, Place
 from verigym.envs.tools.cases.rulebook import (
     RANKS,
     Amendment,
@@ -145,7 +145,8 @@ class Casework:
         ]
         self.tariff = self.rules.tariff()
         if load.budgets:
-            self.tariff = replace(self.tariff, again=draws.between(3, 9), each=ALIKE)
+            follows = self.rules.follows(list(self.place.kinds))
+            self.tariff = replace(self.tariff, follows=follows, last=LAST)
         self.percents = {
             day: draws.between(2, 9) for day in draws.some(self.days[1:], load.days // 2)
         }
@@ -254,7 +255,7 @@ class Casework:
             "kind": case.kind,
             "standing": self.standing(case.person, case.day),
             "earlier": sum(one.day == case.day for one in mine),
-            "alike": sum(one.kind == case.kind for one in today),
+            "before": today[-1].kind if today else "",
             "today": len(today),
             "total": sum(one.latest for one in today),
             "spent": sum(one.latest for one in mine),
@@ -302,6 +303,7 @@ class Casework:
         if not self.place.is_possible(case):
             return CaseEnding(case, facts, "refused", "none", 0, "none", "none")
         if plan is not None and case.number not in (plan.chosen or ()):
+            plan.passes_over |= amount <= plan.budget - int(facts["total"])
             return CaseEnding(case, facts, "deferred", number, 0, "none", "none")
         after = {**facts, "amount": amount}
         role = self.role_of(after, case.day)
@@ -370,6 +372,8 @@ class Casework:
     def is_sound(self) -> bool:
         """Return True if who carries out or refuses all, ignores amendments or ignores exceptions goes wrong."""
         if not self._is_hard_enough():
+            return False
+        if self.plans and not any(plan.passes_over for plan in self.plans.values()):
             return False
         done = any(one.outcome == "done" for one in self.endings)
         if not done or all(

@@ -24,6 +24,8 @@ class DayPlan:
     chosen: set[int] | None = None
     """Numbers of the cases to be carried out; None if the search for them took too long."""
     operations: int = 0
+    passes_over: bool = False
+    """True if a case was deferred that what was left would have paid for."""
 
     def follow(self, chosen: set[int] | None, operations: int) -> None:
         """Take over a choice that took so many operations to find."""
@@ -56,11 +58,11 @@ class DayCases:
         self._parts = [place.touched(case) for case in cases]
         own = {case.person: facts[case.number] for case in cases}
         self._done = {name: [int(f["earlier"]), int(f["spent"])] for name, f in own.items()}
-        self._alike = {case.kind: int(facts[case.number]["alike"]) for case in cases}
         first = facts[cases[0].number]
+        self._last = [str(first["before"])]
         self._counts = [int(first["today"]), int(first["total"])]
         self._classes = Classes(trait for trait in traits if trait.name in _COUNTED)
-        self._known: dict[tuple[int, ...], Offer | None] = {}
+        self._known: dict[tuple[object, ...], Offer | None] = {}
 
     def draw(self, draws: Draws) -> DayPlan:
         """Draw a budget for the day, and return the plan for it."""
@@ -89,9 +91,15 @@ class DayCases:
         case, asked = self._cases[place], self._asked[place]
         if case.withdrawn:
             return None
-        alike = int(self._facts[case.number]["alike"])
-        alike += sum(one.kind == case.kind for one in self._cases[:place])
-        return min(asked, self._least), self._tariff.most_of(asked, alike)
+        return min(asked, self._least), self._tariff.most_of(asked)
+
+    def kind(self, place: int) -> str:
+        """Return the kind of a case; of place -1, the kind carried out last before."""
+        return self._cases[place].kind if place >= 0 else self._last[0]
+
+    def more(self, before: str, kind: str) -> int:
+        """Return what the fee of a kind rises by right after another."""
+        return self._tariff.more(before, kind)
 
     def _reset(self) -> None:
         for case, asked in zip(self._cases, self._asked, strict=True):
@@ -105,11 +113,11 @@ class DayCases:
         earlier, spent = self._done[case.person]
         now = {"earlier": earlier, "spent": spent, "level": self._place.level(case)}
         now["today"], now["total"] = self._counts
-        alike = self._alike[case.kind]
-        key = (place, alike, *self._classes.of(now))
+        last = self._last[-1]
+        key = (place, last, *self._classes.of(now))
         if key not in self._known:
             case.latest = self._asked[place]
-            facts = {**self._facts[case.number], **now, "alike": alike}
+            facts = {**self._facts[case.number], **now, "before": last}
             self._known[key] = self._judged(case, facts)
         offered = self._known[key]
         if offered is None:
@@ -129,19 +137,20 @@ class DayCases:
         amount, done = case.latest, self._done[case.person]
         undo = undo_of(self._parts[place])
         self._place.carry_out(case)
-        counts, alike, kind = self._counts, self._alike, case.kind
+        counts = self._counts
 
         def add(one: int, more: int) -> None:
             done[0] += one
             done[1] += more
             counts[0] += one
             counts[1] += more
-            alike[kind] += one
 
         def back() -> None:
             undo()
+            self._last.pop()
             add(-1, -amount)
 
+        self._last.append(case.kind)
         add(1, amount)
 
         return back

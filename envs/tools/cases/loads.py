@@ -26,6 +26,6 @@ LOADS = {
     7: Load(1, 8, 6, 3, 3, 1, 12, 24, 1),
     8: Load(2, 8, 7, 4, 4, 2, 18, 48, 2, budgets=True),
     9: Load(3, 10, 9, 5, 8, 4, 36, 100, 4, budgets=True),
-    10: Load(3, 14, 12, 7, 14, 6, 60, 180, 5, budgets=True),
+    10: Load(3, 16, 12, 7, 14, 6, 60, 180, 5, budgets=True),
 }
 """Loads by level."""

@@ -128,8 +128,8 @@ DAY_TRAITS = (
     ),
 )
 """Traits of the cases of all persons, of tasks with budgets."""
-ALIKE = "the cases of the same kind carried out earlier on the same day, whoever asked for them"
-"""Cases that raise the fee in tasks with budgets."""
+LAST = "the kind of the case that was carried out last before it on the same day, whoever asked for that"
+"""What raises the fee in tasks with budgets."""
 MEANINGS = """\
 - the person's standing: that of their latest entry in the register that is not after the day of the case;
 - the person's sum of all days: the total amount of their cases that you have carried out before, today or earlier;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from verigym.envs.tools.draws import Draws
 
@@ -182,39 +182,55 @@ class Tariff:
     most: int
     half: RuleCondition
     free: RuleCondition
-    again: int = 0
-    """Added at last for each of those that `each` names, as many as the fact `alike` says."""
-    each: str = ""
+    follows: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Added at last: by the kind that was carried out last before, the fact `before`, and the kind of the case."""
+    kind: str = "kind"
+    """Trait of the kind."""
+    last: str = ""
+    """Words for the kind that was carried out last before."""
 
     @property
     def words(self) -> str:
         """Return the tariff in words."""
-        again = ""
-        if self.again:
-            again = (
-                f" At last, whatever is said above, {self.again} is added for each of {self.each}."
-            )
         return (
             f"The fee of a case that is carried out is {self.base} plus {self.percent} percent (the first percentage) "
             f"of the part of the amount up to {self.bound} and {self.upper} percent of the part above it; the sum of "
             f"both parts is rounded up to a whole number once. If {self.half.words}, the fee, with its base, is "
             f"halved, and rounded up again; then a fee above {self.most} becomes {self.most}. If {self.free.words}, it is 0, whatever is said "
-            f"above.{again}"
+            f"above.{self.follows_words}"
+        )
+
+    @property
+    def follows_words(self) -> str:
+        """Return what is added by the kind before, in words."""
+        if not self.follows:
+            return ""
+        rows = [
+            f"after {before}, " + ", ".join(f"{more} for {kind}" for kind, more in row.items())
+            for before, row in self.follows.items()
+        ]
+        return (
+            f" At last, whatever is said above, this is added by {self.last}, nothing if there was none: "
+            f"{'; '.join(rows)}."
         )
 
     def fee(self, amount: int, facts: Facts) -> int:
         """Return the fee of a case that is carried out."""
-        again = self.again * int(facts["alike"]) if self.again else 0
+        more = self.more(str(facts.get("before", "")), str(facts.get(self.kind, "")))
         if self.free.holds(facts):
-            return again
+            return more
         fee = self._full(amount)
         if self.half.holds(facts):
             fee = -(-fee // 2)
-        return min(fee, self.most) + again
+        return min(fee, self.most) + more
 
-    def most_of(self, amount: int, alike: int) -> int:
-        """Return the fee of a case for which no condition lowers it."""
-        return min(self._full(amount), self.most) + self.again * alike
+    def most_of(self, amount: int) -> int:
+        """Return the fee of a case that no condition lowers, but for what its kind adds."""
+        return min(self._full(amount), self.most)
+
+    def more(self, before: str, kind: str) -> int:
+        """Return what is added for a kind that comes right after another; nothing if that is empty."""
+        return self.follows[before][kind] if self.follows and before else 0
 
     def _full(self, amount: int) -> int:
         upper = max(0, amount - self.bound)
@@ -252,6 +268,10 @@ class RuleDraws:
         """Draw conditions about different traits, the first of them narrow."""
         traits = self.draws.some(self.traits, n)
         return [self.condition(trait, i < narrow) for i, trait in enumerate(traits)]
+
+    def follows(self, kinds: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Draw what is added for each kind after each other."""
+        return {one: {kind: self.draws.below(16) for kind in kinds} for one in kinds}
 
     def article(self, number: str, generous: bool = False) -> Article:
         """Draw an article of two conditions; most have an exception, and half of these one of their own.

@@ -33,6 +33,12 @@ class Stall:
     def search(self):
         return WaySearch(self, len(self.base))
 
+    def kind(self, place):
+        return "even" if place % 2 == 0 else "odd"
+
+    def more(self, before, kind):
+        return 3 if self.moving and before != kind else 0
+
     def limits(self, place):
         cost, fee = self.base[place]
         return (cost, fee + 2 * place) if self.moving else (cost, fee)
@@ -103,3 +109,4 @@ def test_a_drawn_budget_is_hard_only_where_offers_depend_on_each_other():
     for seed, one in hard:
         right = by_subsets(Stall(seed, 8), one.budget)
         assert tuple(one.way.has(place, 8) for place in range(8)) == right[2]
+        assert Stall(seed, 8).search().in_order(one.budget) != one.way.mask

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 import verigym
-from tests.envs.tools.readers.desk import ARTICLE, CONDITION
+from tests.envs.tools.readers.desk import ARTICLE, CONDITION, added
 
 NAMES = {
     "the weight": "weight",
@@ -90,10 +90,7 @@ class Reader:
         half, most, free = re.search(
             r"once\. If (.*?), the price, .* most (\d+) euros\. If (.*), it is 0", self.prompt
         ).groups()
-        again = re.search(
-            r"(\d+) euros are added for each earlier booking of the same", self.prompt
-        )
-        more = int(again[1]) * facts["alike"] if again else 0
+        more = added(self.prompt, facts["before"], facts["goods"])
         if holds(free, facts):
             return more
         price = base + ceil(min(weight, bound) * one + max(0, weight - bound) * two, 100)
@@ -135,7 +132,7 @@ class Reader:
         facts = {"weight": ceil(grams, 1000), "value": int(value), "goods": goods}
         facts |= {"hour": int(ready[11:13]), "earlier": len(mine), "sum": sum(mine)}
         facts |= {"all": len(booked), "total": sum(kg for _, _, kg in booked)}
-        facts["alike"] = sum(kind == goods for _, kind, _ in booked)
+        facts["before"] = booked[-1][1] if booked else None
         facts["tier"], facts["currency"] = self.clients[client]
         article = next((n for n, words in self.articles if self.applies(words, facts)), None)
         return grams, facts, article
@@ -204,7 +201,7 @@ def earned(level, seed, habit=None):
     return env.step(json.dumps(calls))[1]
 
 
-@pytest.mark.parametrize("level", [7, 8, 9, 10])
+@pytest.mark.parametrize("level", [7, 8, 9, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_reader_of_the_prompt_makes_the_same_calls(level):
     assert all(earned(level, seed) == 1.0 for seed in range({7: 40, 8: 8, 9: 3, 10: 1}[level]))
 
@@ -233,4 +230,4 @@ def test_every_level_has_more_consignments():
         )
         names = {one["name"] for one in env.task.reference["expected"]}
         assert names <= {tool["function"]["name"] for tool in env.tools()}
-    assert counts == [7, 10, 14, 18]
+    assert counts == [7, 10, 14, 22]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import verigym
-from tests.envs.tools.readers.desk import ARTICLE, CONDITION
+from tests.envs.tools.readers.desk import ARTICLE, CONDITION, added
 
 NAMES = {
     "the amount": "amount",
@@ -129,10 +129,7 @@ class Clerk:
         half, most, free = re.search(
             r"once\. If (.*?), the fee, .* becomes (\d+)\. If (.*), it is 0", self.fees
         ).groups()
-        more = int(
-            re.search(r"(\d+) is added for each of the earlier claims of the same", self.fees)[1]
-        )
-        more *= facts["alike"]
+        more = added(self.fees, facts["before"], facts["kind"])
         amount = facts["amount"]
         fee = base + math.ceil((min(amount, bound) * one + max(0, amount - bound) * two) / 100)
         fee = math.ceil(fee / 2) if holds(half, facts) else fee
@@ -155,7 +152,7 @@ class Clerk:
         facts = {**self.people[person], "amount": amount, "kind": kind}
         facts |= {"earlier": len(mine), "sum": sum(mine)}
         facts |= {"all": len(paid), "total": sum(one for _, _, one in paid)}
-        facts["alike"] = sum(of == kind for _, of, _ in paid)
+        facts["before"] = paid[-1][1] if paid else None
         number = next(
             (n for n, words in self.articles.items() if self.applies(words, facts)), "none"
         )
@@ -241,7 +238,7 @@ class Clerk:
         return True
 
 
-@pytest.mark.parametrize("level", [8, 9, 10])
+@pytest.mark.parametrize("level", [8, 9, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_reader_of_the_pages_decides_every_claim(level):
     for seed in range({8: 6, 9: 3, 10: 1}[level]):
         assert Clerk(made(level, seed)).work() == 1.0

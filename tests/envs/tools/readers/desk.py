@@ -23,6 +23,14 @@ SPENDING = ("spend_in_order", "spend_by_morning", "ignore_budgets")
 """Habits that matter where days have budgets."""
 
 
+def added(words, last, kind):
+    """What a tariff adds for a kind that comes after another."""
+    if "At last, " not in words or last is None:
+        return 0
+    row = re.search(rf"after {last}, (.*?)[;.]", words.partition("At last, ")[2])[1]
+    return int(re.search(rf"(\d+) for {kind}\b", row)[1])
+
+
 class Clerk:
     """Plays a task of casework. `acts` has `level`, `is_possible` and `act` for the world."""
 
@@ -217,9 +225,8 @@ class Clerk:
         half, most, free = re.search(
             r"If (.*?), the fee, .* becomes (\d+)\. If (.*), it is 0", words
         ).groups()
-        again = re.search(r"(\d+) is added for each of the cases of the same kind", words)
-        alike = [one for one in self.done_today() if one["kind"] == case["kind"]]
-        more = int(again[1]) * len(alike) if again else 0
+        last = self.done_today()[-1]["kind"] if self.done_today() else None
+        more = added(words, last, case["kind"])
         if self.holds(free, case):
             return more
         parts = min(case["amount"], bound) * percent + max(0, case["amount"] - bound) * upper
