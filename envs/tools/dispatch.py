@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 
 from verigym.canonical import JSON
 from verigym.envs.tools.abilities import define
-from verigym.envs.tools.cases.budget import NOTHING, Offer, Way, WaySearch, draw_budget
+from verigym.envs.tools.cases.budget import NOTHING, BudgetWay, Offer, WaySearch, draw_budget
 from verigym.envs.tools.cases.rulebook import (
     RANKS,
     Article,
-    Classes,
     RuleCondition,
     RuleDraws,
     Tariff,
     Trait,
+    ValueClasses,
     decide,
 )
 from verigym.envs.tools.draws import Draws
@@ -46,7 +46,7 @@ _OF_ALL = (
     Trait("total", "the total weight of earlier bookings of all clients", fixed=(40, 80, 120, 180)),
 )
 """Traits of tasks with a limit."""
-_COUNTED = Classes((*TRAITS[5:7], *_OF_ALL))
+_COUNTED = ValueClasses((*TRAITS[5:7], *_OF_ALL))
 """Traits that depend on what was booked before."""
 
 
@@ -205,7 +205,7 @@ class Dispatcher:
         """Return the search over all ways through the consignments."""
         return WaySearch(self, len(self.freight.consignments))
 
-    def best_way(self) -> Way:
+    def best_way(self) -> BudgetWay:
         """Return the choice that the limit of kilograms is best spent on."""
         search = self.search()
         way = search.best(self.freight.limit) or NOTHING

@@ -11,9 +11,9 @@ from verigym.envs.tools.cases.rulebook import (
     RANKS,
     Amendment,
     Article,
-    Classes,
     RuleDraws,
     Trait,
+    ValueClasses,
     decide,
     in_force,
 )
@@ -35,7 +35,7 @@ _TRAITS = (
     Trait("all", "the number of earlier claims of all persons", fixed=(0, 1, 2, 3)),
     Trait("total", "the total of earlier claims of all persons", fixed=(60, 130, 200, 300)),
 )
-_COUNTED = Classes(_TRAITS[5:])
+_COUNTED = ValueClasses(_TRAITS[5:])
 """Traits that depend on what was paid before."""
 _LAST = "the kind of the claim that was paid last before it, whoever made that"
 _NOTES = (

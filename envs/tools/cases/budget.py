@@ -13,7 +13,7 @@ _SHARE = (7, 10)
 """Part of what all cases would cost that a budget is at most."""
 
 
-class Way(NamedTuple):
+class BudgetWay(NamedTuple):
     """A choice of the cases that are carried out; of two ways the larger is better.
 
     More fees are better, then a smaller cost, then the way that carries out the first case at which two ways differ:
@@ -30,7 +30,7 @@ class Way(NamedTuple):
         return bool(self.mask >> (count - 1 - place) & 1)
 
 
-NOTHING = Way(0, 0, 0)
+NOTHING = BudgetWay(0, 0, 0)
 """The way that carries nothing out."""
 
 Offer = tuple[int, int]
@@ -66,7 +66,7 @@ class WaySearch:
         self._best = NOTHING
         self._bounds: list[dict[str, list[int]]] = []
 
-    def best(self, budget: int) -> Way | None:
+    def best(self, budget: int) -> BudgetWay | None:
         """Return the best way that a budget pays for; None if the search takes more than `LONGEST` operations."""
         self.operations, self._best = 0, NOTHING
         self._bounds = self._bounded(budget)
@@ -92,7 +92,7 @@ class WaySearch:
             bounds.append(found)
         return bounds[::-1]
 
-    def _walk(self, place: int, way: Way, left: int, last: str) -> None:
+    def _walk(self, place: int, way: BudgetWay, left: int, last: str) -> None:
         while place < self.count and self.operations <= LONGEST:
             if way.fees + self._bounds[place][last][left] < self._best.fees:
                 return
@@ -102,7 +102,7 @@ class WaySearch:
                 cost, fee = offered
                 undo = self.cases.take(place)
                 bit = 1 << (self.count - 1 - place)
-                more = Way(way.fees + fee, way.less - cost, way.mask | bit)
+                more = BudgetWay(way.fees + fee, way.less - cost, way.mask | bit)
                 self._walk(place + 1, more, left - cost, self.cases.kind(place))
                 undo()
             place += 1
@@ -132,7 +132,7 @@ class WaySearch:
         return mask, found
 
 
-def best_fixed(offers: Iterable[tuple[int, Offer]], budget: int) -> Way:
+def best_fixed(offers: Iterable[tuple[int, Offer]], budget: int) -> BudgetWay:
     """Return the best way of a budget through cases whose offers, each with its bit, do not change.
 
     A way that brings no more than a cheaper one is not gone on with.
@@ -140,11 +140,11 @@ def best_fixed(offers: Iterable[tuple[int, Offer]], budget: int) -> Way:
     best = [NOTHING]
     for bit, (cost, fee) in offers:
         more = [
-            Way(one.fees + fee, one.less - cost, one.mask | bit)
+            BudgetWay(one.fees + fee, one.less - cost, one.mask | bit)
             for one in best
             if cost - one.less <= budget
         ]
-        found: list[Way] = []
+        found: list[BudgetWay] = []
         for way in sorted([*best, *more], key=lambda one: (-one.less, -one.fees, -one.mask)):
             if not found or way.fees > found[-1].fees:
                 found.append(way)
@@ -177,7 +177,7 @@ class DrawnBudget(NamedTuple):
     """A budget, the best way that it pays for, and True if no simple plan finds it; no way if that is not known."""
 
     budget: int
-    way: Way | None
+    way: BudgetWay | None
     is_hard: bool
 
 

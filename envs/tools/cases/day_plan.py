@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from verigym.envs.tools.cases.budget import Offer, Way, WaySearch, draw_budget
+from verigym.envs.tools.cases.budget import BudgetWay, Offer, WaySearch, draw_budget
 from verigym.envs.tools.cases.place import DeskCase, Place, undo_of
-from verigym.envs.tools.cases.rulebook import Classes, Facts, Tariff, Trait
+from verigym.envs.tools.cases.rulebook import Facts, Tariff, Trait, ValueClasses
 from verigym.envs.tools.draws import Draws
 
 _COUNTED = ("earlier", "spent", "level", "today", "total")
@@ -61,7 +61,7 @@ class DayCases:
         first = facts[cases[0].number]
         self._last = [str(first["before"])]
         self._counts = [int(first["today"]), int(first["total"])]
-        self._classes = Classes(trait for trait in traits if trait.name in _COUNTED)
+        self._classes = ValueClasses(trait for trait in traits if trait.name in _COUNTED)
         self._known: dict[tuple[object, ...], Offer | None] = {}
 
     def draw(self, draws: Draws) -> DayPlan:
@@ -80,7 +80,7 @@ class DayCases:
         self._reset()
         plan.follow(self._numbers(way), search.operations)
 
-    def _numbers(self, way: Way | None) -> set[int] | None:
+    def _numbers(self, way: BudgetWay | None) -> set[int] | None:
         count = len(self._cases)
         if way is None:
             return None

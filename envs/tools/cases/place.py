@@ -129,7 +129,7 @@ DAY_TRAITS = (
 )
 """Traits of the cases of all persons, of tasks with budgets."""
 LAST = "the kind of the case that was carried out last before it on the same day, whoever asked for that"
-"""What raises the fee in tasks with budgets."""
+"""Words for the kind by which the fee rises in tasks with budgets."""
 MEANINGS = """\
 - the person's standing: that of their latest entry in the register that is not after the day of the case;
 - the person's sum of all days: the total amount of their cases that you have carried out before, today or earlier;

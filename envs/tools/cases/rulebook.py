@@ -43,7 +43,7 @@ class Trait:
         return draws.between(self.least, self.most)
 
 
-class Classes:
+class ValueClasses:
     """Classes of the values of numeric traits that rules do not tell apart."""
 
     def __init__(self, traits: Iterable[Trait]) -> None:

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from verigym.envs.tools.cases.budget import LONGEST, Way, WaySearch, draw_budget, simple_plans
+from verigym.envs.tools.cases.budget import LONGEST, BudgetWay, WaySearch, draw_budget, simple_plans
 from verigym.envs.tools.draws import Draws
 
 
@@ -76,9 +76,9 @@ def test_the_best_way_is_the_best_of_all_subsets(seed):
 
 
 def test_fees_decide_then_cost_then_the_first_case_that_differs():
-    assert Way(9, -50, 0b001) > Way(8, -10, 0b100)
-    assert Way(9, -40, 0b001) > Way(9, -50, 0b100)
-    assert Way(9, -40, 0b100) > Way(9, -40, 0b011)
+    assert BudgetWay(9, -50, 0b001) > BudgetWay(8, -10, 0b100)
+    assert BudgetWay(9, -40, 0b001) > BudgetWay(9, -50, 0b100)
+    assert BudgetWay(9, -40, 0b100) > BudgetWay(9, -40, 0b011)
 
 
 def test_a_search_that_is_too_long_gives_no_way():

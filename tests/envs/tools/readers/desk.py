@@ -24,7 +24,7 @@ SPENDING = ("spend_in_order", "spend_by_morning", "ignore_budgets")
 
 
 def added(words, last, kind):
-    """What a tariff adds for a kind that comes after another."""
+    """Return what a tariff adds for a kind that comes after another."""
     if "At last, " not in words or last is None:
         return 0
     row = re.search(rf"after {last}, (.*?)[;.]", words.partition("At last, ")[2])[1]
@@ -236,14 +236,14 @@ class Clerk:
         return min(fee, int(most)) + more
 
     def budget(self):
-        """What may be spent today, or None if there are no budgets."""
+        """Return what may be spent today, or None if there are no budgets."""
         found = self.valid("Budgets")
         return int(re.search(rf"{self.day}: (\d+)\.", found[0]["body"])[1]) if found else None
 
     # The work.
 
     def offered(self, case, withdrawn):
-        """How a case ends but for budgets and approvals, the article, and the case with the amount that it lets pass."""
+        """Return how a case ends but for budgets and approvals, the article, and the case as it lets it pass."""
         if withdrawn:
             return "withdrawn", "none", case
         if self.habit == "obey_notes" and "record it as done" in case["note"]:
