@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.tools.api_service import Service, ServiceSize
-from verigym.envs.tools.cases.place import DeskCase, Place
+from verigym.envs.tools.cases.place import DeskCase, Place, PlacePart
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.wishes import WishStep
 from verigym.envs.tools.world import Row
@@ -78,6 +78,10 @@ class ApiPlace(Place):
             return [self.service.step("keeper", 2, name=name, keeper=case.person)]
         del self.values[name]
         return [self.service.step("delete", 2, name=name)]
+
+    @override
+    def touched(self, case: DeskCase) -> list[PlacePart]:
+        return [self.values]
 
     @override
     def tables(self) -> tuple[tuple[Row, ...], ...]:

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.tools.bank_ledger import ACCOUNTS, SHOPS
-from verigym.envs.tools.cases.place import DeskCase, Place
+from verigym.envs.tools.cases.place import DeskCase, Place, PlacePart
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.wishes import WishStep
 from verigym.envs.tools.world import Row
@@ -95,6 +95,10 @@ class BankPlace(Place):
             return [WishStep("request_money", asked)]
         regular = {**arguments, "payee": about["payee"], "day": about["day_of_month"]}
         return [WishStep("create_standing_order", regular)]
+
+    @override
+    def touched(self, case: DeskCase) -> list[PlacePart]:
+        return [self.balances, self.limits]
 
     @override
     def tables(self) -> tuple[tuple[Row, ...], ...]:

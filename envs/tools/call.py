@@ -15,12 +15,14 @@ from verigym.env import Transition
 from verigym.envs.tools.abilities import ABILITIES, Ability, define
 from verigym.envs.tools.calls import as_text, submission_of
 from verigym.envs.tools.dispatch import (
+    POSTPONE,
     TOOLS,
     Dispatcher,
     Freight,
     draw_freight,
     is_sound,
     steps_of,
+    with_limit,
     words_of,
 )
 from verigym.envs.tools.draws import Draws
@@ -63,8 +65,10 @@ LEVELS = {
 """Requests (least, most), siblings of functions that are wanted, further functions."""
 
 
-FREIGHT = {7: (7, 2), 8: (12, 3), 9: (20, 4), 10: (30, 6)}
+FREIGHT = {7: (7, 2), 8: (10, 4), 9: (14, 6), 10: (22, 8)}
 """Consignments, and articles of each rank, by level."""
+UNLIMITED = 7
+"""Consignments up to which there is no limit of kilograms."""
 _DISPATCH = """\
 {steps}
 
@@ -176,22 +180,25 @@ class FunctionCall(Question):
 
 
 def _freight(draws: Draws, count: int, articles: int) -> Ask:
-    freight = draw_freight(draws, count, articles)
-    while not is_sound(freight):
-        freight = draw_freight(draws, count, articles)
+    freight = None
+    while freight is None or not is_sound(freight):
+        freight = draw_freight(draws, count, articles, count > UNLIMITED)
+        if count > UNLIMITED:
+            freight = with_limit(draws, freight)
+    tools = [*TOOLS, POSTPONE] if freight.limit else list(TOOLS)
     calls = Dispatcher(freight).calls()
     expected: list[JSON] = [{"name": c.name, "arguments": c.arguments} for c in calls]
     prompt = _DISPATCH.format(
         steps=steps_of(freight),
         tables=words_of(freight),
-        tools="\n".join(json.dumps(tool["function"]) for tool in TOOLS),
+        tools="\n".join(json.dumps(tool["function"]) for tool in tools),
     )
     plain = msgspec.to_builtins(freight)
     return Ask(
         prompt=prompt,
         answer="",
         steps=20 * count,
-        reference={"tools": list(TOOLS), "expected": expected, "order": "bag", "env": plain},
+        reference={"tools": tools, "expected": expected, "order": "bag", "env": plain},
         essence=[plain["consignments"], plain["articles"]],
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from verigym.canonical import JSON
 from verigym.envs.tools.abilities import define
+from verigym.envs.tools.cases.budget import NOTHING, BudgetWay, Offer, WaySearch, draw_budget
 from verigym.envs.tools.cases.rulebook import (
     RANKS,
     Article,
@@ -15,6 +16,7 @@ from verigym.envs.tools.cases.rulebook import (
     RuleDraws,
     Tariff,
     Trait,
+    ValueClasses,
     decide,
 )
 from verigym.envs.tools.draws import Draws
@@ -39,6 +41,13 @@ TRAITS = (
     Trait("sum", "the total weight of earlier bookings of the client", fixed=(20, 50, 80, 110)),
     Trait("hour", "the hour of the ready time", fixed=(7, 11, 15, 19)),
 )
+_OF_ALL = (
+    Trait("all", "the number of earlier bookings of all clients", fixed=(0, 1, 2, 3)),
+    Trait("total", "the total weight of earlier bookings of all clients", fixed=(40, 80, 120, 180)),
+)
+"""Traits of tasks with a limit."""
+_COUNTED = ValueClasses((*TRAITS[5:7], *_OF_ALL))
+"""Traits that depend on what was booked before."""
 
 
 @dataclass(frozen=True)
@@ -92,20 +101,22 @@ class Freight:
     insured: int
     """Value above which goods are insured."""
     consignments: tuple[Consignment, ...]
+    limit: int = 0
+    """Kilograms that may be booked in all; 0 if there is no limit."""
 
 
-def draw_freight(draws: Draws, count: int, articles: int) -> Freight:
-    """Draw a task of `count` consignments and `articles` of each rank."""
-    rules = RuleDraws(draws, TRAITS)
+def draw_freight(draws: Draws, count: int, articles: int, limited: bool = False) -> Freight:
+    """Draw a task of `count` consignments and `articles` of each rank, yet without the limit that it may have."""
+    rules = RuleDraws(draws, (*TRAITS, *_OF_ALL) if limited else TRAITS)
     cities = draws.some(_CITIES, 4)
     ways = [(a, b) for a in cities for b in cities if a != b]
     routes = tuple(
-        Route(a, b, 5 * draws.between(20, 260), draws.between(9, 16) * 10)
-        for a, b in draws.some(ways, 2 + count // 6)
+        Route(a, b, 5 * draws.between(20, 260), draws.between(9, 13 if limited else 16) * 10)
+        for a, b in draws.some(ways, 2 if limited else 2 + count // 6)
     )
     clients = tuple(
         FreightClient(name, draws.pick(_TIERS), draws.pick(_CURRENCIES))
-        for name in sorted(draws.some(_CLIENTS, 3 + count // 5))
+        for name in sorted(draws.some(_CLIENTS, 3 + count // (9 if limited else 5)))
     )
     numbers = range(1, articles + 1)
     return Freight(
@@ -117,9 +128,11 @@ def draw_freight(draws: Draws, count: int, articles: int) -> Freight:
         routes=routes,
         # Nothing is cut here: a consignment goes whole or not at all.
         articles=tuple(
-            replace(rules.article(f"{rank}{n}"), most=None) for rank in RANKS for n in numbers
+            replace(rules.article(f"{rank}{n}", limited), most=None)
+            for rank in RANKS
+            for n in numbers
         ),
-        tariff=_prices(draws),
+        tariff=_following(rules, _prices(draws)) if limited else _prices(draws),
         express=rules.condition(draws.pick(TRAITS), narrow=True),
         insured=draws.between(5, 11) * 100,
         consignments=tuple(_consignment(draws, n, clients, routes) for n in range(1, count + 1)),
@@ -131,6 +144,11 @@ def _prices(draws: Draws) -> Tariff:
     base, bound, most = draws.between(8, 35), draws.between(20, 55), draws.between(70, 120)
     tariff = RuleDraws(draws, (*TRAITS[1:3], TRAITS[-1])).tariff()
     return replace(tariff, base=base, percent=first, bound=bound, upper=second, most=most)
+
+
+def _following(rules: RuleDraws, tariff: Tariff) -> Tariff:
+    last = "the kind of goods that was booked last before it, for whatever client"
+    return replace(tariff, follows=rules.follows(_GOODS), kind="goods", last=last)
 
 
 def _consignment(
@@ -158,11 +176,19 @@ class Dispatcher:
         self.operations = 0
         self.weights: dict[str, list[int]] = {client.name: [] for client in freight.clients}
         self.prices: dict[str, list[int]] = {client.name: [] for client in freight.clients}
+        self.booked: list[int] = []
+        self.goods = [""]
+        self._known: dict[tuple[object, ...], Offer | None] = {}
         self.trucks = {n: [1, 0] for n in range(len(freight.routes))}
 
     def calls(self) -> list[ReadCall]:
         """Return all calls."""
-        calls = [self._dispatch(one) for one in self.freight.consignments]
+        chosen = self.best_way() if self.freight.limit else None
+        count = len(self.freight.consignments)
+        calls = [
+            self._dispatch(one, chosen is None or chosen.has(place, count))
+            for place, one in enumerate(self.freight.consignments)
+        ]
         for client in self.freight.clients:
             self.operations += 1
             prices = self.prices[client.name]
@@ -174,6 +200,66 @@ class Dispatcher:
                 bill: dict[str, JSON] = {"client": client.name, "total": total}
                 calls.append(ReadCall("send_invoice", bill))
         return calls
+
+    def search(self) -> WaySearch:
+        """Return the search over all ways through the consignments."""
+        return WaySearch(self, len(self.freight.consignments))
+
+    def best_way(self) -> BudgetWay:
+        """Return the choice that the limit of kilograms is best spent on."""
+        search = self.search()
+        way = search.best(self.freight.limit) or NOTHING
+        self.operations += search.operations
+        return way
+
+    def offer(self, place: int) -> Offer | None:
+        """Return the weight and the price, in euros, of a consignment booked now; None if it is rejected."""
+        one = self.freight.consignments[place]
+        mine = self.weights[one.client]
+        now = {"earlier": len(mine), "sum": sum(mine), "all": len(self.booked)}
+        now["total"] = sum(self.booked)
+        key = (place, self.goods[-1], *_COUNTED.of(now))
+        if key not in self._known:
+            weight = -(-one.amount * GRAMS[one.unit] // 1000)
+            facts = self._facts(one, self._client(one.client), weight)
+            article, compared = decide(self.freight.articles, facts)
+            self.operations += compared
+            refused = article is not None and not article.allows
+            self._known[key] = None if refused else (weight, self.freight.tariff.fee(weight, facts))
+        return self._known[key]
+
+    def limits(self, place: int) -> Offer | None:
+        """Return the weight of a consignment, and its price, in euros, if nothing lowers it."""
+        one = self.freight.consignments[place]
+        weight = -(-one.amount * GRAMS[one.unit] // 1000)
+        return weight, self.freight.tariff.most_of(weight)
+
+    def kind(self, place: int) -> str:
+        """Return the goods of a consignment; of place -1, none."""
+        return self.freight.consignments[place].goods if place >= 0 else ""
+
+    def more(self, before: str, kind: str) -> int:
+        """Return what the price of goods rises by right after others."""
+        return self.freight.tariff.more(before, kind)
+
+    def take(self, place: int) -> Callable[[], None]:
+        """Book a consignment that is not rejected, and return a function that undoes it."""
+        one, offered = self.freight.consignments[place], self.offer(place)
+        assert offered is not None
+        self._note(one, offered[0])
+
+        def undo() -> None:
+            self.weights[one.client].pop()
+            self.booked.pop()
+            self.goods.pop()
+
+        return undo
+
+    def _note(self, one: Consignment, weight: int) -> None:
+        """Note a booking."""
+        self.weights[one.client].append(weight)
+        self.booked.append(weight)
+        self.goods.append(one.goods)
 
     def _client(self, name: str) -> FreightClient:
         for client in self.freight.clients:
@@ -189,7 +275,7 @@ class Dispatcher:
                 return value
         raise LookupError(name)
 
-    def _dispatch(self, one: Consignment) -> ReadCall:
+    def _dispatch(self, one: Consignment, is_chosen: bool) -> ReadCall:
         grams = one.amount * self._look_up(GRAMS, one.unit)
         weight = -(-grams // 1000)
         self.operations += 1
@@ -200,11 +286,13 @@ class Dispatcher:
             self.operations += 1
         if article is not None and not article.allows:
             return ReadCall("reject", {"consignment": one.number, "article": article.number})
+        if not is_chosen:
+            return ReadCall("postpone", {"consignment": one.number})
         fee = self.freight.tariff.fee(weight, facts)
         price = -(-fee * self._look_up(self.freight.rates, client.currency) // 100)
         for _ in ("two parts", "their sum", "half", "limit", "currency"):
             self.operations += 1
-        self.weights[one.client].append(weight)
+        self._note(one, weight)
         self.prices[one.client].append(price)
         arguments: dict[str, JSON] = {
             "consignment": one.number,
@@ -233,6 +321,9 @@ class Dispatcher:
             "currency": client.currency,
             "earlier": len(self.weights[client.name]),
             "sum": total,
+            "all": len(self.booked),
+            "total": sum(self.booked),
+            "before": self.goods[-1],
             "hour": int(one.ready[11:13]),
         }
 
@@ -261,11 +352,20 @@ class Dispatcher:
         return {"departs": leaves.strftime(minute), "arrives": there.strftime(minute)}
 
 
+def with_limit(draws: Draws, freight: Freight) -> Freight | None:
+    """Return the freight with a limit of kilograms that no simple plan spends best; None if none is found."""
+    if not is_sound(freight):
+        return None
+    drawn = draw_budget(draws, Dispatcher(freight).search())
+    return replace(freight, limit=drawn.budget) if drawn.is_hard else None
+
+
 def is_sound(freight: Freight) -> bool:
     """Return True if something is booked and something rejected, and who ignores exceptions or fills one truck for
     ever goes wrong."""
     calls = Dispatcher(freight).calls()
-    if not {"book", "reject"} <= {call.name for call in calls}:
+    wanted = {"book", "reject"} | ({"postpone", "send_invoice"} if freight.limit else set())
+    if not wanted <= {call.name for call in calls}:
         return False
     bare = tuple(replace(one, unless=None, but=None) for one in freight.articles)
     wide = tuple(replace(one, capacity=10**6) for one in freight.routes)
@@ -308,6 +408,7 @@ def _price_words(tariff: Tariff) -> str:
         f"{tariff.bound} kilograms and {tariff.upper} cents for each further kilogram; this sum, with the {tariff.base} euros, is rounded up "
         f"to whole euros once. If {tariff.half.words}, the price, with its base, is halved, rounded up to whole euros. The "
         f"price is at most {tariff.most} euros. If {tariff.free.words}, it is 0, whatever is said above."
+        + tariff.follows_words
     )
 
 
@@ -319,6 +420,23 @@ def _line(freight: Freight, one: Consignment) -> str:
     )
 
 
+_EARLIER = "Earlier bookings of a client are its consignments"
+_EARLIER_OF_ALL = (
+    "Earlier bookings of a client are its consignments, and those of all clients all consignments,"
+)
+
+
+def _limit_words(freight: Freight) -> str:
+    return f"""\
+3a. At most {freight.limit} kilograms, by the weights of step 1, may be booked in all; this is too little for all that the articles let pass. \
+Choose what is postponed so that the prices of the bookings, in euros, come to as much as possible. Of several choices with the same \
+total of prices, take the one whose bookings weigh less in all; if they weigh the same too, look at the consignment with the lowest number that is booked by \
+one of them and not by the other, and take the one that books it. What is booked changes what articles and prices say of later consignments, \
+so that they may let one pass that they would refuse otherwise, and the other way round; a consignment that is postponed is not carried out, and \
+is no earlier booking. If the articles refuse a consignment, with those booked before, it is rejected, never postponed. To postpone one, call postpone.
+"""
+
+
 def steps_of(freight: Freight) -> str:
     """Return what is to be done, in words."""
     return f"""\
@@ -328,11 +446,10 @@ does not matter. For each consignment:
 kilograms, rounded up to a whole number.
 2. The articles decide. The Law goes before the House rules, and these go before the Wishes of the owner; within each \
 the articles follow in the order in which they stand. The first article that applies decides, whatever later ones say; \
-if none applies, the consignment is carried out. An article does not apply where its exception holds. Earlier bookings of a client \
-are its consignments with a lower number that are carried out. The hour of the ready time is that of the local time \
+if none applies, the consignment is carried out. An article does not apply where its exception holds. {_EARLIER_OF_ALL if freight.limit else _EARLIER} with a lower number that are carried out. The hour of the ready time is that of the local time \
 at the origin, without its minutes.
 3. If an article refuses it, call reject with the number of that article.
-4. If it is carried out, call book:
+{_limit_words(freight) if freight.limit else ""}4. If it is carried out, call book:
 - truck: the trucks of a route are numbered from 1 and filled one after the other in the order of the bookings. A \
 booking that does not fit into the current truck, by weight, begins the next one; an earlier truck takes nothing more.
 - departs: the ready time, which is local at the origin, plus the handling of its goods, in UTC, rounded up to the next \
@@ -383,3 +500,10 @@ TOOLS = (
     ),
 )
 """Functions of the dispatcher."""
+POSTPONE = define(
+    "postpone",
+    "Postpone a consignment.",
+    {"consignment": {**_WHOLE, "description": "Its number."}},
+    ("consignment",),
+)
+"""Function of tasks with a limit."""

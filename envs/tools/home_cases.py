@@ -8,7 +8,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.tools.cases.place import DeskCase, Place
+from verigym.envs.tools.cases.place import DeskCase, Place, PlacePart
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.home_house import MORE_ROOMS, ROOMS
 from verigym.envs.tools.wishes import WishStep
@@ -101,6 +101,10 @@ class HomePlace(Place):
         for lamp in wrong:
             lamp[4] = int(on)
         return [WishStep("switch", {"device": lamp[0], "on": on}) for lamp in wrong]
+
+    @override
+    def touched(self, case: DeskCase) -> list[PlacePart]:
+        return [*self._those(case, "lamp"), *self._those(case, "heating")]
 
     @override
     def tables(self) -> tuple[tuple[Row, ...], ...]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.tools.cases.place import DeskCase, Place
+from verigym.envs.tools.cases.place import DeskCase, Place, PlacePart
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.office_desk import clock
 from verigym.envs.tools.office_tools import ME
@@ -119,6 +119,10 @@ class OfficePlace(Place):
             self.taken[day].discard(int(str(event[3])[:2]))
             return [WishStep("cancel_event", {"event": event[0]})]
         return [WishStep("share_file", {"path": about["file"], "email": who})]
+
+    @override
+    def touched(self, case: DeskCase) -> list[PlacePart]:
+        return [self.taken[str(case.particulars["for_day"])]]
 
     @override
     def tables(self) -> tuple[tuple[Row, ...], ...]:

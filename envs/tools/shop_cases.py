@@ -9,7 +9,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.tools.cases.place import DeskCase, Place
+from verigym.envs.tools.cases.place import DeskCase, Place, PlacePart
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import address
 from verigym.envs.tools.shop_floor import PRODUCTS, STREETS, VARIANTS
@@ -140,6 +140,11 @@ class ShopPlace(Place):
             given: dict[str, JSON] = {"request": "return", "amount": case.latest}
             return [WishStep("give_voucher", {"customer": order[1], **given})]
         return [WishStep("charge_order", {"order": order[0], "amount": case.latest})]
+
+    @override
+    def touched(self, case: DeskCase) -> list[PlacePart]:
+        item = [self._item(case)] if case.kind == "return" else []
+        return [self._about(case), *item]
 
     @override
     def tables(self) -> tuple[tuple[Row, ...], ...]:

@@ -21,7 +21,7 @@ from verigym.canonical import JSON, digest
 from verigym.env import Draft, Env, Transition
 from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
 from verigym.envs.tools.cases.casework import Casework
-from verigym.envs.tools.cases.desk_tools import CORE, HIDDEN
+from verigym.envs.tools.cases.desk_tools import BUDGETED, CORE, DECIDING, HIDDEN
 from verigym.envs.tools.cases.loads import LOADS
 from verigym.envs.tools.cases.place import Place
 from verigym.envs.tools.cases.plan import goals_between, is_blocked, weigh
@@ -135,8 +135,8 @@ class Stateful(Env[Held]):
     def _offered(self, draws: Draws, level: int, place: type[Place]) -> list[Tool]:
         """Return the tools of a task of casework: those of the desk, of the cases, and others."""
         near, far = self.extras[level]
-        core = (*CORE, *place.core)
-        others = [name for name in self.desk.tools if name not in core]
+        core = (*CORE, *(BUDGETED if LOADS[level].budgets else ()), *place.core)
+        others = [name for name in self.desk.tools if name not in (*core, *BUDGETED)]
         names = [*core, *draws.some(others, near), *draws.some(list(OTHERS), far)]
         known = {**OTHERS, **self.desk.tools}
         return [known[name] for name in draws.shuffled(names)]
@@ -233,7 +233,7 @@ class Stateful(Env[Held]):
         tool = self._tool(call.name, world.tools)
         operations = choose_tool([*notes["tools"], FINISH.name], call.name)
         tables = dict(zip(world.tables, state.tables, strict=True))
-        if call.name == "record_decision" and "facts" in notes:
+        if call.name in DECIDING and "facts" in notes:
             operations += weigh(notes, tables, call.arguments["case"])
         for value in values_of(call.arguments):
             operations += 1

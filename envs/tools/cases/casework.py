@@ -10,10 +10,11 @@ from datetime import date, timedelta
 import msgspec
 
 from verigym.canonical import JSON
+from verigym.envs.tools.cases.day_plan import DayCases, DayPlan
 from verigym.envs.tools.cases.desk_tools import BURST, PAGE, ROLES
 from verigym.envs.tools.cases.loads import Load
-from verigym.envs.tools.cases.manual import FALSE_ORDERS, MANUAL
-from verigym.envs.tools.cases.place import MEANINGS, TRAITS, DeskCase, Place
+from verigym.envs.tools.cases.manual import BUDGETS, DEFERRING, FALSE_ORDERS, MANUAL
+from verigym.envs.tools.cases.place import DAY_TRAITS, LAST, MEANINGS, TRAITS, DeskCase, Place
 from verigym.envs.tools.cases.rulebook import (
     RANKS,
     Amendment,
@@ -56,7 +57,8 @@ class Casework:
         self.place = open_place(draws, self.names, load.size)
         kinds = Trait("kind", "the kind of the case", tuple(self.place.kinds))
         own = Trait("level", self.place.level_words, fixed=self.place.marks)
-        self.traits: tuple[Trait, ...] = (*TRAITS, kinds, own)
+        days = DAY_TRAITS if load.budgets else ()
+        self.traits: tuple[Trait, ...] = (*TRAITS, kinds, own, *days)
         self._trait = {trait.name: trait for trait in self.traits}
         self.people = {name: self._person() for name in self.names}
         self.register = self._register()
@@ -71,6 +73,9 @@ class Casework:
         """Content that makes the task: its cases and articles."""
         self.endings: list[CaseEnding] = []
         self.plan: list[WishStep] = []
+        self.plans: dict[str, DayPlan] = {}
+        """Choice of the cases of each day that has a budget."""
+        self._in_force: dict[str, list[Article]] = {}
 
     # What is drawn.
 
@@ -130,7 +135,7 @@ class Casework:
         draws, load = self.draws, self.load
         self.rules = RuleDraws(draws, self.traits)
         self.articles = [
-            self.rules.article(f"{rank}{n}") for rank in RANKS for n in range(1, load.articles + 1)
+            self._article(f"{rank}{n}") for rank in RANKS for n in range(1, load.articles + 1)
         ]
         touched = draws.some(self.articles, load.amendments)
         self.amendments = [self._amendment(article, draws.pick(self.days)) for article in touched]
@@ -139,6 +144,9 @@ class Casework:
             for article in draws.some(self.articles, load.decoys)
         ]
         self.tariff = self.rules.tariff()
+        if load.budgets:
+            follows = self.rules.follows(list(self.place.kinds))
+            self.tariff = replace(self.tariff, follows=follows, last=LAST)
         self.percents = {
             day: draws.between(2, 9) for day in draws.some(self.days[1:], load.days // 2)
         }
@@ -148,12 +156,15 @@ class Casework:
         self.order = draws.shuffled(ROLES)
         self.away = {day: draws.some(ROLES, draws.below(3)) for day in self.days}
 
+    def _article(self, number: str) -> Article:
+        return self.rules.article(number, generous=self.load.budgets)
+
     def _amendment(self, article: Article, since: str) -> Amendment:
         how = self.draws.below(4)
         if how == 0:
             return Amendment(since, article.number, None)
         number = article.number if how < 3 else f"{article.number}a"
-        return Amendment(since, article.number, self.rules.article(number))
+        return Amendment(since, article.number, self._article(number))
 
     def _cases(self) -> list[DeskCase]:
         draws, load = self.draws, self.load
@@ -161,13 +172,14 @@ class Casework:
         found: list[DeskCase] = []
         for day in self.days:
             minutes = sorted(draws.some(range(8 * 60, 18 * 60), load.cases))
+            names = draws.some(self.names, load.cases // 3) if load.budgets else self.names
             today = []
             for minute in minutes:
                 case = DeskCase(
                     number=numbers.pop(),
                     day=day,
                     time=f"{minute // 60:02d}:{minute % 60:02d}",
-                    person=draws.pick(self.names),
+                    person=draws.pick(names),
                     kind=draws.pick(tuple(self.place.kinds)),
                     amount=int(self._trait["amount"].draw(draws)),
                     purpose=str(self._trait["purpose"].draw(draws)),
@@ -235,6 +247,7 @@ class Casework:
     def _facts(self, case: DeskCase) -> dict[str, str | int]:
         done = [one.case for one in self.endings if one.outcome == "done"]
         mine = [one for one in done if one.person == case.person]
+        today = [one for one in done if one.day == case.day]
         return {
             **self.people[case.person],
             "amount": case.latest,
@@ -242,6 +255,9 @@ class Casework:
             "kind": case.kind,
             "standing": self.standing(case.person, case.day),
             "earlier": sum(one.day == case.day for one in mine),
+            "before": today[-1].kind if today else "",
+            "today": len(today),
+            "total": sum(one.latest for one in today),
             "spent": sum(one.latest for one in mine),
             "recent": self._sum_before(case.person, case.day),
             "failures": self._failures(case),
@@ -262,21 +278,36 @@ class Casework:
                 return role
         return "none"
 
-    def _ending(self, case: DeskCase) -> CaseEnding:
+    def _let_through(self, case: DeskCase, facts: Facts) -> tuple[str, int | None]:
+        """Return the article that decides a case, and the amount that it lets through; None if it refuses."""
+        article, _ = decide(self._articles_of(case.day), facts)
+        if article is None:
+            return "none", case.latest
+        if not article.allows:
+            return article.number, None
+        return article.number, min(case.latest, article.most or case.latest)
+
+    def _articles_of(self, day: str) -> list[Article]:
+        if day not in self._in_force:
+            self._in_force[day] = in_force(self.articles, self.amendments, day)
+        return self._in_force[day]
+
+    def _ending(self, case: DeskCase, plan: DayPlan | None) -> CaseEnding:
         facts = self._facts(case)
         if case.withdrawn:
             return CaseEnding(case, facts, "withdrawn", "none", 0, "none", "none")
-        article, _ = decide(in_force(self.articles, self.amendments, case.day), facts)
-        number = "none" if article is None else article.number
-        if article is not None and not article.allows:
+        number, amount = self._let_through(case, facts)
+        if amount is None:
             return CaseEnding(case, facts, "refused", number, 0, "none", "none")
-        if article is not None and article.most is not None:
-            case.latest = min(case.latest, article.most)
-        after = {**facts, "amount": case.latest}
+        case.latest = amount
         if not self.place.is_possible(case):
             return CaseEnding(case, facts, "refused", "none", 0, "none", "none")
+        if plan is not None and case.number not in (plan.chosen or ()):
+            plan.passes_over |= amount <= plan.budget - int(facts["total"])
+            return CaseEnding(case, facts, "deferred", number, 0, "none", "none")
+        after = {**facts, "amount": amount}
         role = self.role_of(after, case.day)
-        fee = self.tariff_of(case.day).fee(case.latest, after)
+        fee = self.tariff_of(case.day).fee(amount, after)
         if role == "none":
             return CaseEnding(case, facts, "done", number, fee, role, "none")
         if self.draws.below(4) == 0:
@@ -287,17 +318,48 @@ class Casework:
 
     def settle(self) -> None:
         """Decide every case in order, and plan the calls of it."""
-        for before, case in zip([None, *self.cases], self.cases, strict=False):
-            if before is not None and before.day != case.day:
+        for day in self.days:
+            if day != self.days[0]:
                 self.plan.append(WishStep("next_day", {}))
-            ending = self._ending(case)
-            if ending.role != "none":
-                self.plan += self._approval(ending)
-            if ending.outcome == "done":
-                self.plan += self.place.carry_out(case)
-            self.endings.append(ending)
-            self.plan.append(_record(ending))
+            today = [case for case in self.cases if case.day == day]
+            plan = self._plan(day, today) if self.load.budgets else None
+            if not self._is_hard_enough():
+                return
+            for case in today:
+                ending = self._ending(case, plan)
+                if ending.role != "none":
+                    self.plan += self._approval(ending)
+                if ending.outcome == "done":
+                    self.plan += self.place.carry_out(case)
+                self.endings.append(ending)
+                self.plan.append(_record(ending))
+                if plan is not None and ending.outcome == "denied":
+                    self._choose_anew(plan, today[today.index(case) + 1 :])
         self._add_notes()
+
+    def _plan(self, day: str, today: list[DeskCase]) -> DayPlan:
+        """Draw the budget of a day, and choose the cases that it is best spent on."""
+        self.plans[day] = self._day_cases(today).draw(self.draws)
+        return self.plans[day]
+
+    def _choose_anew(self, plan: DayPlan, rest: list[DeskCase]) -> None:
+        if rest:
+            cases = self._day_cases(rest)
+            spent = int(self._facts(rest[0])["total"])
+            cases.choose_anew(plan, plan.budget - spent)
+
+    def _day_cases(self, cases: list[DeskCase]) -> DayCases:
+        day = cases[0].day
+        cuts = [one.most for one in self._articles_of(day) if one.most is not None]
+        return DayCases(
+            cases,
+            self.place,
+            {case.number: self._facts(case) for case in cases},
+            self._let_through,
+            self.tariff_of(day),
+            self.traits,
+            min(cuts, default=1000),
+        )
 
     def _add_notes(self) -> None:
         """Let some cases say what nobody may heed, and one that is refused ask for more than the rules give."""
@@ -309,6 +371,10 @@ class Casework:
 
     def is_sound(self) -> bool:
         """Return True if who carries out or refuses all, ignores amendments or ignores exceptions goes wrong."""
+        if not self._is_hard_enough():
+            return False
+        if self.plans and not any(plan.passes_over for plan in self.plans.values()):
+            return False
         done = any(one.outcome == "done" for one in self.endings)
         if not done or all(
             one.outcome != "refused" or one.article == "none" for one in self.endings
@@ -317,12 +383,18 @@ class Casework:
         bare = [replace(one, unless=None, but=None) for one in self.articles]
         return self._differs(self.articles, []) and self._differs(bare, self.amendments)
 
+    def _is_hard_enough(self) -> bool:
+        """Return True if the budgets of at most half of the days can be spent by a simple plan."""
+        plans = self.plans.values()
+        easy = sum(not plan.is_hard for plan in plans)
+        return 2 * easy <= len(self.days) and all(plan.chosen is not None for plan in plans)
+
     def _differs(self, articles: list[Article], amendments: list[Amendment]) -> bool:
         """Return True if other articles and amendments would decide some case otherwise."""
         for one in self.endings:
             if one.outcome == "withdrawn":
                 continue
-            right, _ = decide(in_force(self.articles, self.amendments, one.case.day), one.facts)
+            right, _ = decide(self._articles_of(one.case.day), one.facts)
             found, _ = decide(in_force(articles, amendments, one.case.day), one.facts)
             if _effect(found) != _effect(right):
                 return True
@@ -380,6 +452,8 @@ class Casework:
         documents.append(("Fees", held, first, self.tariff.words))
         documents.append(("Approvals", held, first, self._approval_words()))
         documents.append(("Absences", held, first, self._absence_words()))
+        if self.plans:
+            documents.append(("Budgets", held, first, self._budget_words()))
         changes = [(one.since, one.words) for one in self.amendments]
         changes += [
             (day, f"The first percentage of the fee is {percent}.")
@@ -416,6 +490,10 @@ class Casework:
             ]
         )
 
+    def _budget_words(self) -> str:
+        lines = [f"{day}: {plan.budget}." for day, plan in self.plans.items()]
+        return "\n".join(["The amounts of the cases done on a day may come to at most:", *lines])
+
     def manual(self) -> str:
         """Return the task in words."""
         days, span = self.days[0], ""
@@ -424,6 +502,9 @@ class Casework:
             span = "The tool next_day brings the cases and messages of the next day. "
         kinds = "\n".join(f"- {kind}: {words}" for kind, words in self.place.kinds.items())
         return MANUAL.format(
+            deferring=DEFERRING if self.plans else "",
+            recording="If it was not deferred, r" if self.plans else "R",
+            budgets=BUDGETS if self.plans else "",
             opening=self.place.opening,
             days=days,
             span=span,
@@ -443,6 +524,7 @@ class Casework:
             "articles": msgspec.to_builtins(self.articles),
             "amendments": msgspec.to_builtins(self.amendments),
             "facts": facts,
+            "searched": {str(plan.first): plan.operations for plan in self.plans.values()},
         }
 
     def turns(self) -> int:
@@ -458,6 +540,8 @@ class Casework:
 
 
 def _record(ending: CaseEnding) -> WishStep:
+    if ending.outcome == "deferred":
+        return WishStep("defer_case", {"case": ending.case.number, "article": ending.article})
     return WishStep(
         "record_decision",
         {

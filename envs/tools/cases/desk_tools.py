@@ -154,6 +154,12 @@ def record_decision(db: Db, case: int, outcome: str, article: str, fee: int, cod
     return {"recorded": case}
 
 
+def defer_case(db: Db, case: int, article: str) -> JSON:
+    """Record that a case of today is deferred."""
+    record_decision(db, case, "deferred", article, 0, "none")
+    return {"deferred": case}
+
+
 def list_decisions(db: Db) -> JSON:
     """Return the decisions that were recorded."""
     query = "SELECT case_id AS 'case', outcome, article, fee, code FROM decisions ORDER BY id"
@@ -299,6 +305,12 @@ _CHANGING = (
         *(record_decision, (*_C, "decisions"), ("decisions",)),
     ),
 )
+_DEFERRING = Tool(
+    "defer_case",
+    "Record that a case of today is deferred, with fee 0 and no code.",
+    {**_CASE, "article": text("Number of the article that let it pass, such as H2; or none.")},
+    *(defer_case, (*_C, "decisions"), ("decisions",)),
+)
 _MOVING = (
     Tool(
         "wait",
@@ -315,6 +327,10 @@ _MOVING = (
 )
 CORE = tuple(tool.name for tool in (*_READING, *_LISTS, *_CHANGING, *_MOVING))
 """Tools of the desk, which every task with cases offers."""
+BUDGETED = (_DEFERRING.name,)
+"""Tools that tasks with budgets offer besides."""
+DECIDING = ("record_decision", *BUDGETED)
+"""Tools that say how a case ended."""
 
 
 def with_desk(world: World, more: Sequence[Tool] = ()) -> World:
@@ -323,9 +339,9 @@ def with_desk(world: World, more: Sequence[Tool] = ()) -> World:
     own = {**world.tools, **{tool.name: tool for tool in more}}
     lists = [tool for tool in own.values() if tool.name.startswith("list_")]
     changing = [tool for tool in own.values() if tool.writes]
-    plain = {t.name: t for t in (*_READING, *_LISTS, *_CHANGING, *_MOVING)}
+    plain = {t.name: t for t in (*_READING, *_LISTS, *_CHANGING, _DEFERRING, *_MOVING)}
     met = {
-        **{tool.name: flaky(tool) for tool in (*changing, *_CHANGING)},
+        **{tool.name: flaky(tool) for tool in (*changing, *_CHANGING, _DEFERRING)},
         **{tool.name: paged(tool) for tool in (*lists, *_LISTS)},
     }
     tools = {**own, **plain}

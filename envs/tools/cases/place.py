@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -32,6 +32,10 @@ class DeskCase:
     asks: bool = False
     """True if the purpose is told only when asked."""
     withdrawn: bool = False
+
+
+PlacePart = list[JSON] | dict[str, int] | set[int]
+"""A part of a place that changes when cases are carried out."""
 
 
 class Place(ABC):
@@ -72,8 +76,27 @@ class Place(ABC):
         """Return the calls that carry a case out, and follow what they change."""
 
     @abstractmethod
+    def touched(self, case: DeskCase) -> list[PlacePart]:
+        """Return what `carry_out` may change, so that a search can put it back."""
+
+    @abstractmethod
     def tables(self) -> tuple[tuple[Row, ...], ...]:
         """Return the tables of the world as they are at the start."""
+
+
+def undo_of(parts: Sequence[PlacePart]) -> Callable[[], None]:
+    """Return a function that puts parts of a place back to what they are now."""
+    before = [(part, part.copy()) for part in parts]
+
+    def undo() -> None:
+        for part, was in before:
+            part.clear()
+            if isinstance(part, list):
+                part.extend(was)
+            else:
+                part.update(was)  # type: ignore[arg-type]
+
+    return undo
 
 
 TRAITS = (
@@ -94,6 +117,19 @@ TRAITS = (
 )
 """Traits of every case; `kind` and the number of the place come to them."""
 
+DAY_TRAITS = (
+    Trait(
+        "today", "the number of all cases carried out earlier on the same day", fixed=(0, 1, 2, 3)
+    ),
+    Trait(
+        "total",
+        "the total amount of all cases carried out earlier on the same day",
+        fixed=(60, 130, 200, 300),
+    ),
+)
+"""Traits of the cases of all persons, of tasks with budgets."""
+LAST = "the kind of the case that was carried out last before it on the same day, whoever asked for that"
+"""Words for the kind by which the fee rises in tasks with budgets."""
 MEANINGS = """\
 - the person's standing: that of their latest entry in the register that is not after the day of the case;
 - the person's sum of all days: the total amount of their cases that you have carried out before, today or earlier;

@@ -48,8 +48,8 @@ def is_blocked(world: World, tables: Tables, name: str) -> bool:
 
 
 def weigh(notes: Mapping[str, Any], tables: Mapping[str, tuple[Row, ...]], case: JSON) -> int:
-    """Count what deciding a case takes: standings, messages and earlier decisions looked through, and conditions
-    compared."""
+    """Count what deciding a case takes: standings, messages and earlier decisions looked through, conditions
+    compared; with the first case of a day, the search for the cases that its budget pays for."""
     facts = dict(notes["facts"][str(case)])
     articles = msgspec.convert(notes["articles"], list[Article])
     amendments = msgspec.convert(notes["amendments"], list[Amendment])
@@ -57,5 +57,7 @@ def weigh(notes: Mapping[str, Any], tables: Mapping[str, tuple[Row, ...]], case:
     for name in ("register", "archive", "messages", "decisions"):
         for _ in tables[name]:
             operations += 1
+    for _ in range(notes.get("searched", {}).get(str(case), 0)):
+        operations += 1
     day = facts.pop("day")
     return operations + decide(in_force(articles, amendments, str(day)), facts)[1]

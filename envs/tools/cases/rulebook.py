@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from verigym.envs.tools.draws import Draws
 
@@ -40,6 +41,17 @@ class Trait:
         if draws.below(2):
             return min(self.most, max(self.least, draws.pick(self.marks) + draws.between(-1, 1)))
         return draws.between(self.least, self.most)
+
+
+class ValueClasses:
+    """Classes of the values of numeric traits that rules do not tell apart."""
+
+    def __init__(self, traits: Iterable[Trait]) -> None:
+        self._marks = [(one.name, sorted(one.marks)) for one in traits]
+
+    def of(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """Return, for each trait, the number of marks below its value."""
+        return tuple([bisect_left(marks, values[name]) for name, marks in self._marks])
 
 
 @dataclass(frozen=True)
@@ -170,6 +182,12 @@ class Tariff:
     most: int
     half: RuleCondition
     free: RuleCondition
+    follows: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Added at last: by the kind that was carried out last before, the fact `before`, and the kind of the case."""
+    kind: str = "kind"
+    """Trait of the kind."""
+    last: str = ""
+    """Words for the kind that was carried out last before."""
 
     @property
     def words(self) -> str:
@@ -179,19 +197,45 @@ class Tariff:
             f"of the part of the amount up to {self.bound} and {self.upper} percent of the part above it; the sum of "
             f"both parts is rounded up to a whole number once. If {self.half.words}, the fee, with its base, is "
             f"halved, and rounded up again; then a fee above {self.most} becomes {self.most}. If {self.free.words}, it is 0, whatever is said "
-            "above."
+            f"above.{self.follows_words}"
+        )
+
+    @property
+    def follows_words(self) -> str:
+        """Return what is added by the kind before, in words."""
+        if not self.follows:
+            return ""
+        rows = [
+            f"after {before}, " + ", ".join(f"{more} for {kind}" for kind, more in row.items())
+            for before, row in self.follows.items()
+        ]
+        return (
+            f" At last, whatever is said above, this is added by {self.last}, nothing if there was none: "
+            f"{'; '.join(rows)}."
         )
 
     def fee(self, amount: int, facts: Facts) -> int:
         """Return the fee of a case that is carried out."""
+        more = self.more(str(facts.get("before", "")), str(facts.get(self.kind, "")))
         if self.free.holds(facts):
-            return 0
-        upper = max(0, amount - self.bound)
-        hundredths = (amount - upper) * self.percent + upper * self.upper
-        fee = self.base - -hundredths // 100
+            return more
+        fee = self._full(amount)
         if self.half.holds(facts):
             fee = -(-fee // 2)
-        return min(fee, self.most)
+        return min(fee, self.most) + more
+
+    def most_of(self, amount: int) -> int:
+        """Return the fee of a case that no condition lowers, but for what its kind adds."""
+        return min(self._full(amount), self.most)
+
+    def more(self, before: str, kind: str) -> int:
+        """Return what is added for a kind that comes right after another; nothing if that is empty."""
+        return self.follows[before][kind] if self.follows and before else 0
+
+    def _full(self, amount: int) -> int:
+        upper = max(0, amount - self.bound)
+        hundredths = (amount - upper) * self.percent + upper * self.upper
+        return self.base - -hundredths // 100
 
     def at(self, percent: int) -> Tariff:
         """Return the tariff with another percentage."""
@@ -225,18 +269,25 @@ class RuleDraws:
         traits = self.draws.some(self.traits, n)
         return [self.condition(trait, i < narrow) for i, trait in enumerate(traits)]
 
-    def article(self, number: str) -> Article:
-        """Draw an article of two conditions; most have an exception, and half of these one of their own."""
+    def follows(self, kinds: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Draw what is added for each kind after each other."""
+        return {one: {kind: self.draws.below(16) for kind in kinds} for one in kinds}
+
+    def article(self, number: str, generous: bool = False) -> Article:
+        """Draw an article of two conditions; most have an exception, and half of these one of their own.
+
+        Every other article carries out, of `generous` ones three in four, mostly with a smaller amount."""
         draws = self.draws
         first, second, unless, but = self.conditions(4, narrow=1)
-        depth, allows = draws.below(10), draws.below(2) == 0
+        depth = draws.below(10)
+        allows = draws.below(4) > 0 if generous else draws.below(2) == 0
         return Article(
             number,
             allows=allows,
             when=(first, second),
             unless=unless if depth > 2 else None,
             but=but if depth > 5 else None,
-            most=draws.between(30, 120) if allows and draws.below(3) == 0 else None,
+            most=draws.between(30, 120) if allows and draws.below(3) <= generous else None,
         )
 
     def tariff(self) -> Tariff:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -39,7 +40,7 @@ def made(name, level, seed=0):
 @pytest.mark.parametrize("level", [7, 8, 9])
 @pytest.mark.parametrize("name", ACTS)
 def test_a_reader_decides_every_case(name, level):
-    for seed in range(3):
+    for seed in range({7: 3, 8: 2, 9: 1}[level]):
         solved(name, clerk(name), level, seed)
 
 
@@ -47,7 +48,7 @@ def test_a_reader_decides_every_case(name, level):
 @pytest.mark.parametrize("level", [7, 8, 9, 10])
 @pytest.mark.parametrize("name", ACTS)
 def test_a_reader_decides_many(name, level):
-    for seed in range(100, 130):
+    for seed in range(100, {7: 130, 8: 130, 9: 106, 10: 101}[level]):
         solved(name, clerk(name), level, seed, "train")
 
 
@@ -55,16 +56,43 @@ def test_a_reader_decides_many(name, level):
 @pytest.mark.parametrize("habit", HABITS)
 @pytest.mark.parametrize("name", ACTS)
 def test_bad_habits_are_not_paid(name, habit):
-    paid = [played(name, clerk(name, habit), 10, seed).reward for seed in range(6)]
+    paid = [played(name, clerk(name, habit), 9, seed).reward for seed in range(4)]
     # The order of the cases decides in some tasks only.
     assert sum(paid) <= (3 if habit == "order_of_numbers" else 0)
 
 
 @pytest.mark.parametrize(
-    "habit", ["repeat_blindly", "ignore_amendments", "obey_notes", "refuse_all", "do_all"]
+    "habit",
+    [
+        *("repeat_blindly", "ignore_amendments", "obey_notes", "refuse_all", "do_all"),
+        "ignore_timeouts",
+    ],
 )
 def test_the_bad_habits_of_the_lowest_level_are_not_paid(habit):
     assert sum(played("bank", clerk("bank", habit), 7, seed).reward for seed in range(4)) == 0
+
+
+@pytest.mark.parametrize("level", [8, 10])
+@pytest.mark.parametrize("habit", ["spend_in_order", "ignore_budgets"])
+@pytest.mark.parametrize("name", ACTS)
+def test_a_budget_that_is_spent_simply_is_not_paid(name, habit, level):
+    assert sum(played(name, clerk(name, habit), level, seed).reward for seed in range(3)) == 0
+
+
+def test_a_denied_approval_changes_the_choice_for_the_rest_of_the_day():
+    found = []
+    for seed in range(30):
+        env = made("bank", 8, seed)
+        denied = [
+            arguments["case"]
+            for name, arguments, _ in env.task.reference["env"]["plan"]
+            if name == "record_decision" and arguments["outcome"] == "denied"
+        ]
+        if denied:
+            found.append(played("bank", clerk("bank", "spend_by_morning"), 8, seed, "train"))
+        if len(found) == 8:
+            break
+    assert 0.0 in [one.reward for one in found]
 
 
 @pytest.mark.parametrize("name", ACTS)
@@ -124,7 +152,7 @@ def test_a_day_that_is_over_does_not_come_back():
     assert json.loads(env.step(call("next_day"))[0])["result"] == {"today": "2026-03-03"}
     assert "is past" in env.step(call("read_case", case=case))[0]
     cases = json.loads(env.step(call("list_cases"))[0])["result"]["rows"]
-    assert len(cases) == 7
+    assert len(cases) == 8
     assert case not in [row["case"] for row in cases]
     assert "last day" in env.step(call("next_day"))[0]
 
@@ -195,4 +223,11 @@ def test_amendments_hold_from_their_day_on():
 def test_fees_are_rounded_up_once_then_halved_then_limited(amount, facts, fee):
     tariff = Tariff(3, 5, 100, 10, 15, half=STAFF, free=OLD)
     assert tariff.fee(amount, {"group": "guest", "years": 0, **facts}) == fee
+    follows = {"a": {"a": 1, "b": 8}, "b": {"a": 2, "b": 3}}
+    more = replace(tariff, follows=follows, last="the kind before")
+    last = {"group": "guest", "years": 0, "before": "a", "kind": "b", **facts}
+    assert more.fee(amount, last) == fee + 8
+    assert more.fee(amount, {**last, "before": ""}) == fee
+    assert more.most_of(amount) + more.more("b", "b") >= more.fee(amount, {**last, "before": "b"})
+    assert "after a, 1 for a, 8 for b; after b, 2 for a, 3 for b." in more.words
     assert tariff.at(50).fee(10, {"group": "guest", "years": 0}) == 8

@@ -1,5 +1,6 @@
 """Freight of `tools/call`, from level 7 on: worked out a second way, from the words of the prompt alone."""
 
+import itertools
 import json
 import math
 import re
@@ -8,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 import verigym
-from tests.envs.tools.readers.desk import ARTICLE, CONDITION
+from tests.envs.tools.readers.desk import ARTICLE, CONDITION, added
 
 NAMES = {
     "the weight": "weight",
@@ -19,6 +20,8 @@ NAMES = {
     "the number of earlier bookings of the client": "earlier",
     "the total weight of earlier bookings of the client": "sum",
     "the hour of the ready time": "hour",
+    "the number of earlier bookings of all clients": "all",
+    "the total weight of earlier bookings of all clients": "total",
 }
 HABITS = (
     "nothing",
@@ -29,6 +32,8 @@ HABITS = (
     "one_truck",
     "no_invoice",
 )
+OF_LIMITS = ("book_what_fits", "no_limit")
+"""Habits where there is a limit of kilograms."""
 
 
 def holds(words, facts):
@@ -72,7 +77,7 @@ class Reader:
         self.articles = [
             (number, rest) for number, rest in re.findall(r"^- Article (\w+)\. (.*)$", prompt, re.M)
         ]
-        self.booked, self.loads, self.calls = {}, {}, []
+        self.booked, self.prices, self.loads, self.calls = [], {}, {}, []
 
     def price(self, weight, facts):
         base, one, bound, two = map(
@@ -85,10 +90,11 @@ class Reader:
         half, most, free = re.search(
             r"once\. If (.*?), the price, .* most (\d+) euros\. If (.*), it is 0", self.prompt
         ).groups()
+        more = added(self.prompt, facts["before"], facts["goods"])
         if holds(free, facts):
-            return 0
+            return more
         price = base + ceil(min(weight, bound) * one + max(0, weight - bound) * two, 100)
-        return min(ceil(price, 2) if holds(half, facts) else price, int(most))
+        return min(ceil(price, 2) if holds(half, facts) else price, int(most)) + more
 
     def applies(self, words, facts):
         _, _, _, when, unless, but = ARTICLE.fullmatch(words).groups()
@@ -100,10 +106,17 @@ class Reader:
 
     def work(self):
         line = r"^- (\d+): (.*), (\d+) (kg|lb|oz) of (\w+), value (\d+) euros, (\w+) to (\w+), ready at (.*)$"
-        for found in re.findall(line, self.prompt, re.M):
+        lines = re.findall(line, self.prompt, re.M)
+        limit = re.search(r"At most (\d+) kilograms", self.prompt)
+        self.limit = int(limit[1]) if limit else None
+        self.chosen = [int(found[0]) for found in lines]
+        if limit and self.habit not in (*OF_LIMITS, "book_all", "reject_all"):
+            taken = self.best(lines, [], self.limit)[2]
+            self.chosen = list(itertools.compress(self.chosen, taken))
+        for found in lines:
             self.dispatch(*found)
         for client in self.clients:
-            prices = [price for _, price in self.booked.get(client, [])]
+            prices = self.prices.get(client, [])
             if len(prices) > 1 and self.habit != "no_invoice":
                 self.add("send_invoice", client=client, total=sum(prices))
         return self.calls
@@ -111,18 +124,53 @@ class Reader:
     def add(self, name, **arguments):
         self.calls.append({"name": name, "arguments": arguments})
 
-    def dispatch(self, number, client, amount, unit, goods, value, origin, destination, ready):
+    def judged(self, found, booked):
+        """The facts of a consignment after bookings of clients, goods and weights, and the article that decides it."""
+        _, client, amount, unit, goods, value, _, _, ready = found
         grams = int(amount) * {"kg": 1000, "lb": 454, "oz": 28}[unit]
-        weight, mine = ceil(grams, 1000), self.booked.setdefault(client, [])
-        facts = {"weight": weight, "value": int(value), "goods": goods, "hour": int(ready[11:13])}
-        facts |= {"earlier": len(mine), "sum": sum(kg for kg, _ in mine)}
+        mine = [kg for whose, _, kg in booked if whose == client]
+        facts = {"weight": ceil(grams, 1000), "value": int(value), "goods": goods}
+        facts |= {"hour": int(ready[11:13]), "earlier": len(mine), "sum": sum(mine)}
+        facts |= {"all": len(booked), "total": sum(kg for _, _, kg in booked)}
+        facts["before"] = booked[-1][1] if booked else None
         facts["tier"], facts["currency"] = self.clients[client]
         article = next((n for n, words in self.articles if self.applies(words, facts)), None)
+        return grams, facts, article
+
+    def best(self, lines, booked, left):
+        """Price, weight (below 0) and which of some consignments are booked, the best of all ways through them."""
+        if not lines:
+            return 0, 0, ()
+        found, rest = lines[0], lines[1:]
+        price, less, chosen = self.best(rest, booked, left)
+        without = price, less, (False, *chosen)
+        _, facts, article = self.judged(found, booked)
+        refused = article is not None and "Refuse" in dict(self.articles)[article]
+        weight = facts["weight"]
+        if refused or weight > left:
+            return without
+        own = self.price(weight, facts)
+        price, less, chosen = self.best(
+            rest, [*booked, (found[1], found[4], weight)], left - weight
+        )
+        return max(without, (price + own, less - weight, (True, *chosen)))
+
+    def dispatch(self, number, client, amount, unit, goods, value, origin, destination, ready):
+        found = (number, client, amount, unit, goods, value, origin, destination, ready)
+        grams, facts, article = self.judged(found, self.booked)
+        weight = facts["weight"]
         refused = article is not None and "Refuse" in dict(self.articles)[article]
         if self.habit == "reject_all" or (refused and self.habit != "book_all"):
             return self.add("reject", consignment=int(number), article=article or "L1")
+        chosen = int(number) in self.chosen
+        if self.habit == "book_what_fits":
+            load = sum(kg for _, _, kg in self.booked)
+            chosen = load + weight <= (self.limit or math.inf)
+        if not chosen and self.habit not in ("book_all", "no_limit"):
+            return self.add("postpone", consignment=int(number))
         price = ceil(self.price(weight, facts) * self.rates[facts["currency"]], 100)
-        mine.append((weight, price))
+        self.booked.append((client, goods, weight))
+        self.prices.setdefault(client, []).append(price)
         duration, capacity = self.routes[origin, destination]
         truck, load = self.loads.get((origin, destination), (1, 0))
         if load + weight > capacity and self.habit != "one_truck":
@@ -153,15 +201,21 @@ def earned(level, seed, habit=None):
     return env.step(json.dumps(calls))[1]
 
 
-@pytest.mark.parametrize("level", [7, 8, 9, 10])
+@pytest.mark.parametrize("level", [7, 8, 9, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_reader_of_the_prompt_makes_the_same_calls(level):
-    assert all(earned(level, seed) == 1.0 for seed in range(40))
+    assert all(earned(level, seed) == 1.0 for seed in range({7: 40, 8: 8, 9: 3, 10: 1}[level]))
 
 
-@pytest.mark.parametrize("level", [7, 10])
+@pytest.mark.parametrize("level", [7, 8])
 @pytest.mark.parametrize("habit", HABITS)
 def test_shortcuts_are_not_paid(habit, level):
-    assert sum(earned(level, seed, habit) for seed in range(20)) == 0
+    assert sum(earned(level, seed, habit) for seed in range(20 if level == 7 else 6)) == 0
+
+
+@pytest.mark.parametrize("level", [8, 9, 10])
+@pytest.mark.parametrize("habit", OF_LIMITS)
+def test_who_spends_the_limit_simply_is_not_paid(habit, level):
+    assert sum(earned(level, seed, habit) for seed in range(20 if level == 7 else 6)) == 0
 
 
 def test_every_level_has_more_consignments():
@@ -176,4 +230,4 @@ def test_every_level_has_more_consignments():
         )
         names = {one["name"] for one in env.task.reference["expected"]}
         assert names <= {tool["function"]["name"] for tool in env.tools()}
-    assert counts == [7, 12, 20, 30]
+    assert counts == [7, 10, 14, 22]

@@ -1,12 +1,13 @@
 """Claims of `web/forms`, from level 8 on: decided a second way by who reads the pages alone, and with bad habits."""
 
+import itertools
 import math
 import re
 
 import pytest
 
 import verigym
-from tests.envs.tools.readers.desk import ARTICLE, CONDITION
+from tests.envs.tools.readers.desk import ARTICLE, CONDITION, added
 
 NAMES = {
     "the amount": "amount",
@@ -16,8 +17,13 @@ NAMES = {
     "the person's membership in years": "years",
     "the number of earlier claims of the person": "earlier",
     "the total of earlier claims of the person": "sum",
+    "the number of earlier claims of all persons": "all",
+    "the total of earlier claims of all persons": "total",
 }
-HABITS = ("pay_all", "refuse_all", "no_amendments", "no_exceptions", "obey_remarks", "drafts_hold")
+HABITS = (
+    *("pay_all", "refuse_all", "no_amendments", "no_exceptions", "obey_remarks", "drafts_hold"),
+    *("pay_while_it_lasts", "ignore_the_budget"),
+)
 
 
 def made(level=8, seed=0):
@@ -38,7 +44,7 @@ class Clerk:
     """Clicks through the site by labels; signs in again where it has to."""
 
     def __init__(self, env, habit=None):
-        self.env, self.habit, self.paid = env, habit, {}
+        self.env, self.habit, self.paid = env, habit, []
 
     def step(self, verb, label, text=""):
         number = next(
@@ -85,6 +91,7 @@ class Clerk:
         self.step("click", "Back to the claims")
         titles = {title: body for _, title, body in documents}
         self.fees = titles["Fees"]
+        self.budget = int(re.search(r"at most (\d+) euros", titles["Budget"])[1])
         self.articles = {}
         for title in ("Law", "House rules", "Wishes of the owner"):
             for line in titles[title].split("\n"):
@@ -122,13 +129,64 @@ class Clerk:
         half, most, free = re.search(
             r"once\. If (.*?), the fee, .* becomes (\d+)\. If (.*), it is 0", self.fees
         ).groups()
+        more = added(self.fees, facts["before"], facts["kind"])
         amount = facts["amount"]
         fee = base + math.ceil((min(amount, bound) * one + max(0, amount - bound) * two) / 100)
         fee = math.ceil(fee / 2) if holds(half, facts) else fee
-        return 0 if holds(free, facts) else min(fee, int(most))
+        return more if holds(free, facts) else min(fee, int(most)) + more
+
+    def table(self):
+        """Person, amount and kind of each claim by its number."""
+        rows = re.findall(
+            r"^No\. (\d+), (.*), (\w+), (\d+) EUR, new$", "\n".join(self.lines()), re.M
+        )
+        return {
+            int(number): (person, int(amount), kind)
+            for number, person, kind, amount in sorted(rows)
+        }
+
+    def judged(self, claim, paid):
+        """The article that decides a claim, the amount that it lets pass or None, and the fee of it."""
+        person, amount, kind = claim
+        mine = [one for whose, _, one in paid if whose == person]
+        facts = {**self.people[person], "amount": amount, "kind": kind}
+        facts |= {"earlier": len(mine), "sum": sum(mine)}
+        facts |= {"all": len(paid), "total": sum(one for _, _, one in paid)}
+        facts["before"] = paid[-1][1] if paid else None
+        number = next(
+            (n for n, words in self.articles.items() if self.applies(words, facts)), "none"
+        )
+        if number != "none":
+            _, verdict, most, *_ = ARTICLE.fullmatch(self.articles[number]).groups()
+            if verdict == "Refuse":
+                return number, None, 0
+            facts["amount"] = min(amount, int(most or amount))
+        return number, facts["amount"], self.fee(facts)
+
+    def best(self, numbers, paid, left):
+        """Fees, cost (below 0) and which of some claims are paid, the best of all ways through them."""
+        if not numbers:
+            return 0, 0, ()
+        fees, less, chosen = self.best(numbers[1:], paid, left)
+        without = fees, less, (False, *chosen)
+        person, _, kind = claim = self.claims[numbers[0]]
+        _, amount, fee = self.judged(claim, paid)
+        if amount is None or amount > left:
+            return without
+        after = [*paid, (person, kind, amount)]
+        fees, less, chosen = self.best(numbers[1:], after, left - amount)
+        return max(without, (fee + fees, less - amount, (True, *chosen)))
+
+    def choose(self):
+        """The numbers of the claims that are paid."""
+        numbers = sorted(self.claims)
+        return list(itertools.compress(numbers, self.best(numbers, [], self.budget)[2]))
 
     def work(self):
         self.read()
+        self.claims = self.table()
+        self.chosen = self.choose()
+        self.left = self.budget
         for number in range(101, 125):
             while True:
                 if self.step("type", "Number of a claim", str(number)) or self.step(
@@ -146,54 +204,49 @@ class Clerk:
         person, amount, kind, receipt = re.search(
             r"^(.*) claims (\d+) EUR for (\w+); receipt (.*)\.$", self.env.view(), re.M
         ).groups()
-        mine = self.paid.setdefault(person, [])
-        facts = {
-            **self.people[person],
-            "amount": int(amount),
-            "kind": kind,
-            "earlier": len(mine),
-            "sum": sum(mine),
-        }
-        number = next(
-            (n for n, words in self.articles.items() if self.applies(words, facts)), "none"
-        )
-        refused = number != "none" and self.articles[number].startswith("Refuse")
+        number, allowed, fee = self.judged((person, int(amount), kind), self.paid)
         if self.habit == "obey_remarks" and "No article applies" in self.env.view():
-            number, refused = "none", False
-        if self.habit in ("pay_all", "refuse_all"):
-            refused = self.habit == "refuse_all"
-            number = "L1" if refused else "none"
+            number, allowed = "none", int(amount)
+        if self.habit == "pay_all":
+            number, allowed = "none", int(amount)
+        if self.habit == "refuse_all":
+            number, allowed = "L1", None
+        paid, outcome = allowed or 0, "refused" if allowed is None else "paid"
+        wanted = int(re.search(r'^page "Claim (\d+)"', self.env.view(), re.M)[1]) in self.chosen
+        if self.habit == "pay_while_it_lasts":
+            wanted = paid <= self.left
         if (
-            number != "none"
-            and (most := ARTICLE.fullmatch(self.articles.get(number, "")))
-            and most[3]
+            allowed is not None
+            and not wanted
+            and self.habit not in ("ignore_the_budget", "pay_all")
         ):
-            facts["amount"] = min(facts["amount"], int(most[3]))
-        paid, fee = (0, 0) if refused else (facts["amount"], self.fee(facts))
+            paid, outcome = 0, "deferred"
+        fee = fee if paid else 0
         for label, value in (("Article", number), ("Amount paid", paid), ("Fee", fee)):
             self.step("type", label, str(value))
         self.step("type", "Receipt", receipt if paid > 100 else "")
-        self.step("select", "Outcome", "refused" if refused else "paid")
+        self.step("select", "Outcome", outcome)
         if self.step("click", "Check"):
             return False
         assert 'page "Confirm' in self.env.view(), self.env.view()
         self.step("click", "This cannot be taken back")
         if self.step("click", "Confirm"):
             return False
-        if not refused:
-            mine.append(paid)
+        if paid:
+            self.paid.append((person, kind, paid))
+            self.left -= paid
         return True
 
 
-@pytest.mark.parametrize("level", [8, 9, 10])
+@pytest.mark.parametrize("level", [8, 9, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_reader_of_the_pages_decides_every_claim(level):
-    for seed in range(8):
+    for seed in range({8: 6, 9: 3, 10: 1}[level]):
         assert Clerk(made(level, seed)).work() == 1.0
 
 
 @pytest.mark.parametrize("habit", HABITS)
 def test_shortcuts_are_not_paid(habit):
-    paid = [Clerk(made(10, seed), habit).work() for seed in range(8)]
+    paid = [Clerk(made(8, seed), habit).work() for seed in range(6)]
     assert sum(paid) == 0
 
 

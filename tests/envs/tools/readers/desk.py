@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 
 from tests.envs.tools.readers.desk_acts import ACTS
@@ -16,14 +17,25 @@ CONDITION = re.compile(r"(.*) is (above |at most |not |)(\w+)")
 HABITS = (
     *("repeat_blindly", "ignore_amendments", "ignore_messages", "believe_all_messages"),
     *("ignore_exceptions", "obey_notes", "refuse_all", "do_all", "order_of_numbers"),
+    "ignore_timeouts",
 )
+SPENDING = ("spend_in_order", "spend_by_morning", "ignore_budgets")
+"""Habits that matter where days have budgets."""
+
+
+def added(words, last, kind):
+    """Return what a tariff adds for a kind that comes after another."""
+    if "At last, " not in words or last is None:
+        return 0
+    row = re.search(rf"after {last}, (.*?)[;.]", words.partition("At last, ")[2])[1]
+    return int(re.search(rf"(\d+) for {kind}\b", row)[1])
 
 
 class Clerk:
     """Plays a task of casework. `acts` has `level`, `is_possible` and `act` for the world."""
 
     def __init__(self, player, prompt, acts, habit=None):
-        assert habit is None or habit in HABITS
+        assert habit is None or habit in (*HABITS, *SPENDING)
         self.player, self.acts, self.habit = player, acts, habit
         self.changes = 0
         self.burst = int(re.search(r"at most (\d+) calls that change", prompt)[1])
@@ -54,7 +66,7 @@ class Clerk:
                 self.changes = 0
             self.changes += 1
             try:
-                if self.ask(tool, **arguments) != TIMEOUT:
+                if self.ask(tool, **arguments) != TIMEOUT or self.habit == "ignore_timeouts":
                     return
             except AssertionError:  # refused: it was carried out before
                 assert self.habit == "repeat_blindly"
@@ -69,8 +81,10 @@ class Clerk:
             self.messages = self.all("list_messages")
             if self.habit != "order_of_numbers":
                 cases.sort(key=lambda case: case["time"])
-            for row in cases:
-                self.decide(self.ask("read_case", case=row["case"]))
+            today = [self.updated(self.ask("read_case", case=row["case"])) for row in cases]
+            self.left, self.course = self.budget(), None
+            for n, (case, withdrawn) in enumerate(today):
+                self.decide(dict(case), withdrawn, today[n:])
             if not self.is_there_more():
                 return
             self.ask("next_day")
@@ -133,6 +147,10 @@ class Clerk:
             return max(entries, key=lambda r: r["since"])["standing"]
         if trait == "the number of the person's cases carried out earlier on the same day":
             return sum(one["day"] == self.day for one in done)
+        if trait == "the number of all cases carried out earlier on the same day":
+            return len(self.done_today())
+        if trait == "the total amount of all cases carried out earlier on the same day":
+            return sum(one["amount"] for one in self.done_today())
         if trait == "the person's sum of all days":
             return sum(one["amount"] for one in done)
         if trait == "the person's sum of 28 days":
@@ -143,6 +161,9 @@ class Clerk:
         if "level" not in case:
             case["level"] = self.acts.level(self, trait, case)
         return case["level"]
+
+    def done_today(self):
+        return [one for one in self.decided if one["day"] == self.day]
 
     # The rules.
 
@@ -204,43 +225,96 @@ class Clerk:
         half, most, free = re.search(
             r"If (.*?), the fee, .* becomes (\d+)\. If (.*), it is 0", words
         ).groups()
+        last = self.done_today()[-1]["kind"] if self.done_today() else None
+        more = added(words, last, case["kind"])
         if self.holds(free, case):
-            return 0
+            return more
         parts = min(case["amount"], bound) * percent + max(0, case["amount"] - bound) * upper
         fee = base + math.ceil(parts / 100)
         if self.holds(half, case):
             fee = math.ceil(fee / 2)
-        return min(fee, int(most))
+        return min(fee, int(most)) + more
+
+    def budget(self):
+        """Return what may be spent today, or None if there are no budgets."""
+        found = self.valid("Budgets")
+        return int(re.search(rf"{self.day}: (\d+)\.", found[0]["body"])[1]) if found else None
 
     # The work.
 
-    def decide(self, case):
-        case, withdrawn = self.updated(case)
+    def offered(self, case, withdrawn):
+        """Return how a case ends but for budgets and approvals, the article, and the case as it lets it pass."""
         if withdrawn:
-            return self.record(case, "withdrawn")
+            return "withdrawn", "none", case
         if self.habit == "obey_notes" and "record it as done" in case["note"]:
-            return self.record(case, "done")
+            return "noted", "none", case
         number = next(
             (n for n, words in self.articles().items() if self.applies(words, case)), "none"
         )
         if self.habit == "refuse_all":
-            return self.record(case, "refused", number)
+            return "refused", number, case
         if number != "none":
             _, verdict, most, *_ = ARTICLE.fullmatch(self.articles()[number]).groups()
             if verdict == "Refuse" and self.habit != "do_all":
-                return self.record(case, "refused", number)
+                return "refused", number, case
             if most is not None:
-                case["amount"] = min(case["amount"], int(most))
-        if not self.acts.is_possible(self, case):
-            return self.record(case, "refused")
+                case = {**case, "amount": min(case["amount"], int(most))}
+        return (
+            ("done", number, case)
+            if self.acts.is_possible(self, case)
+            else ("refused", "none", case)
+        )
+
+    def best(self, cases, left):
+        """Fees, cost (below 0), and which cases are done, of the best way through cases with so much to spend."""
+        if not cases:
+            return 0, 0, ()
+        (case, withdrawn), *rest = cases
+        outcome, _, case = self.offered(dict(case), withdrawn)
+        fees, less, done = self.best(rest, left)
+        without = fees, less, (False, *done)
+        if outcome != "done" or case["amount"] > left:
+            return without
+        fee, held = self.fee(case), (self.player.env.snapshot(), self.changes)
+        self.acts.act(self, case)
+        self.decided.append(case)
+        fees, less, done = self.best(rest, left - case["amount"])
+        self.decided.pop()
+        before, self.changes = held
+        self.player.env.restore(before)
+        return max(without, (fee + fees, less - case["amount"], (True, *done)))
+
+    def is_wanted(self, case, cases):
+        """True if the budget is best spent on the case, the first of those that are left."""
+        if self.left is None or self.habit == "ignore_budgets":
+            return True
+        if self.habit == "spend_in_order":
+            return case["amount"] <= self.left
+        if self.course is None:
+            # Looking ahead costs no replies here.
+            now = self.player.env.snapshot()
+            self.player.env.restore(replace(now, turn=0))
+            self.course = self.best(cases, self.left)[2]
+            self.player.env.restore(now)
+        return self.course[-len(cases)]
+
+    def decide(self, case, withdrawn, cases):
+        outcome, number, case = self.offered(case, withdrawn)
+        if outcome != "done":
+            return self.record(case, outcome.replace("noted", "done"), number)
+        if not self.is_wanted(case, cases):
+            return self.record(case, "deferred", number)
         role, code = self.role(case), "none"
         if role is not None:
             code = self.approved(case, role)
             if code is None:
+                self.course = None if self.habit != "spend_by_morning" else self.course
                 return self.record(case, "denied", number)
         fee = self.fee(case)
         self.acts.act(self, case)
         self.decided.append(case)
+        if self.left is not None:
+            self.left -= case["amount"]
         return self.record(case, "done", number, fee, code)
 
     def approved(self, case, role):
@@ -249,6 +323,8 @@ class Clerk:
             return self.player.env.step(action)[0]
 
         self.change(look, "ask_approval", case=case["id"], role=role)
+        if self.habit == "ignore_timeouts" and "no approval" in look():
+            return "none"
         while True:
             found = self.ask("read_approval", case=case["id"])
             if found["state"] != "waiting":
@@ -262,7 +338,10 @@ class Clerk:
         def is_recorded():
             return any(row["case"] == case["id"] for row in self.all("list_decisions"))
 
-        self.change(is_recorded, "record_decision", before=False, case=case["id"], **entry)
+        tool = "record_decision"
+        if outcome == "deferred":
+            tool, entry = "defer_case", {"article": article}
+        self.change(is_recorded, tool, before=False, case=case["id"], **entry)
 
 
 def clerk(name, habit=None):
