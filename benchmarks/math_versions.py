@@ -4,9 +4,8 @@
     python -P benchmarks/math_versions.py --against /tmp/before/.venv/bin/python --rounds 7
 
 Two processes, one a version, judge the same rows: those of the golden file and of any `--cases`. Each judges all
-rows of a kind once untimed and then once by processor time, while the other waits; so patterns are compiled. With up to
-400 rows what is remembered of questions and short texts (512 to 1,024 of each) holds too, as it does for the later
-replies of a group to one question; with `--rows 1500` it does not, as for the first reply to each question. Both count.
+rows of a kind once untimed and then once by processor time, while the other waits. So patterns are compiled, and what is
+remembered of questions and short texts holds, as it does for the later replies of a group to one question.
 
 Kinds: bare answers; boxed ones; other replies below 30 characters, of 30 to 69 and of 70 and more; three paragraphs that
 end in "the answer is"; and `all`, a sample in the proportions of the files. Prints medians over the rounds: microseconds

@@ -173,7 +173,7 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
     )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _words_of(question: str) -> frozenset[str]:
     return frozenset(map(str.lower, _WORD.findall(question)))
 

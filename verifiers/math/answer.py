@@ -20,6 +20,7 @@ from verigym.reply import last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
+from verigym.verifiers.math import remembered
 from verigym.verifiers.math.asides import without_asides
 from verigym.verifiers.math.assignments import assigned
 from verigym.verifiers.math.claimed_value import claimed_value, weighed_values
@@ -174,6 +175,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_REPLY_CHARS:
             return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
+        remembered.count(len(question) + len(submission))
         several = parts_of(written[0], question) if len(written) == 1 else None
         if several is not None:
             return self._judge_parts(several, submission, question, form)

@@ -68,7 +68,7 @@ _REST = lazy_pattern(
 )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def asked_letter(question: str) -> str:
     """The one letter whose value a question asks for; empty if it asks for several, or for none."""
     found = {

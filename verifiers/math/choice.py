@@ -111,7 +111,7 @@ def letters_by_text(
     return "".join(sorted(found)) if len(found) > 1 else None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def letters_of(answer: str, several: bool) -> tuple[str, str] | None:
     """The letters that a cleaned answer chooses, sorted, and the text it adds; None if it is no choice.
 

@@ -14,7 +14,7 @@ _A_WORD = lazy_pattern(r"[A-Za-z]{3}")
 _LOOSE = lazy_pattern(r"(?<!\d)(?<!\d\.) | (?!\d)")
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def compact(text: str) -> str:
     """Text without spaces and braces of one sign, for the first rung. Words in lower case."""
     if text.isdecimal():

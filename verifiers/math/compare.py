@@ -218,7 +218,7 @@ def _differ(gold: str, answer: str, ctx: Context) -> bool:
     )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _gold_in_formulas(gold: str) -> str:
     return in_symbols(in_formulas(gold, ""))
 
@@ -234,12 +234,12 @@ def _with_groups(answer: str, gold: str) -> str:
     return answer
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _time_of_gold(gold: str) -> int | None:
     return time_of(gold)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _gold_readings(gold: str) -> tuple[Reading, ...]:
     """The readings of a reference, which many replies are compared with."""
     return readings(gold)
@@ -270,7 +270,7 @@ def _formal(reading: Reading) -> bool:
     return all(item.node is not None for item in reading.items)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _letters_in(gold: str) -> tuple[bool, list[str]]:
     """Return True if a reference is letters of options and nothing else, and the letters in it."""
     bare = re.fullmatch(r"\(?([A-J]{1,6})\)?\.?", gold) or _LETTERS.fullmatch(gold)

@@ -132,7 +132,7 @@ def _temperature(question: str) -> Unit | None:
     return unit_of("degF" if wanted[0] == "f" else "degC") if len(wanted) == 1 else None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def context_of(
     question: str,
     *,

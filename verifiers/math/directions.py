@@ -95,7 +95,7 @@ def _names_way(text: str) -> bool:
     return _ANY.search(text) is not None
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _asks_way(question: str) -> bool:
     return any(pattern.search(question) for pattern in (_ANY, _ASKS_BY, _ASKS_TO))
 
@@ -145,7 +145,7 @@ def unsigned(gold: str, answer: str) -> tuple[str, str] | None:
     return None
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _way(axis: str, text: str) -> int:
     """1 or -1 for the one way that a text names; 0 if it names none or both."""
     ways = {sign for sign, words in zip((1, -1), _WORDS[axis], strict=True) if words.search(text)}

@@ -94,7 +94,7 @@ def extract(reply: str, how: str = "auto", question: str = "", *, commas: bool =
     return Found(found.answer, found.also, found.why, text.rpartition("\n")[2], text)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _asks_verdict(question: str) -> bool:
     """Return True if a question is answered by yes or no."""
     return _ASKS_VERDICT.search(question[-2000:]) is not None

@@ -88,13 +88,13 @@ def criterion_of(text: str) -> str:
     )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def asks_factors(question: str) -> bool:
     """Return True if a question asks for all factors, so that the answer's form counts."""
     return bool(_FACTORS.search(question))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def asks_lowest(question: str) -> bool:
     """Return True if a question asks for a fraction in lowest terms."""
     return bool(_LOWEST.search(question))
@@ -110,7 +110,7 @@ class _Instructed(NamedTuple):
     slope_intercept: bool
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _instructed(question: str) -> _Instructed:
     places = _PLACES.search(question)
     n = None

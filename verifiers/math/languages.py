@@ -251,7 +251,7 @@ def _rules_for(text: str) -> tuple[Rule, ...] | None:
     return rules
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def has_decimal_commas(text: str) -> bool:
     """Return True if `text`, a question, is in a language that writes 2,5 for 2.5."""
     return _rules_for(text) is not None or bool(_COMMA_QUESTION.search(text))

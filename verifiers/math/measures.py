@@ -73,7 +73,7 @@ _ASKS_PERCENT = lazy_pattern(
 )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def asked_dims(question: str) -> frozenset[Dims] | None:
     """The dimensions that an answer with a unit may have; None if the question does not say."""
     found: set[Dims] = set()
@@ -83,7 +83,7 @@ def asked_dims(question: str) -> frozenset[Dims] | None:
     return frozenset(found) or None
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def length_of(question: str) -> Unit | None:
     """The one unit in which a question gives lengths; None if there are several or none."""
     found = {unit for match in _LENGTHS.finditer(question[:4000]) if (unit := unit_of(match[1]))}

@@ -49,7 +49,7 @@ def _is_plain(unit: Unit) -> bool:
     return len(unit.dims) == 1 and unit.dims[0][1] == 1 and (unit.dims not in MONEY)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _measure(gold: str) -> tuple[str, Unit] | None:
     """The number and unit of a reference that is a plain number with a unit of measure; None for another."""
     for body, unit in split_unit(gold):

@@ -99,7 +99,7 @@ _SOLVES = lazy_pattern(
 )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _solves(question: str) -> bool:
     """Return True if a question is about a differential equation or a recurrence."""
     return _SOLVES.search(question) is not None

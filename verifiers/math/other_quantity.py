@@ -142,7 +142,7 @@ def gives_to_other(sentence: str, question: str) -> bool:
     return is_rival(last, counted) or is_other_subject(label, question)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _telling(question: str) -> frozenset[str]:
     """The words that may tell of another quantity than the one that a question asks for."""
     clause = frozenset(WORD.findall(focus_of(question).clause.lower()))
@@ -226,7 +226,7 @@ def _selects_other(subject: str, clause: str) -> bool:
     return bool(own and wanted) and own.isdisjoint(wanted)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _asked(question: str) -> frozenset[str]:
     clause = focus_of(question).clause.lower()
     found = {_QUANTITIES[match[0].lower()] for match in _NAME.finditer(clause)}
@@ -241,7 +241,7 @@ def _asked(question: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _words_of_clause(clause: str) -> frozenset[str]:
     return frozenset(map(str.lower, WORD.findall(clause)))
 

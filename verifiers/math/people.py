@@ -42,7 +42,7 @@ _ASIDE = lazy_pattern(
 )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def people_of(question: str) -> tuple[frozenset[str], frozenset[str]]:
     """The people in a question, and those in the sentence that asks."""
     text = question[-3000:].strip()

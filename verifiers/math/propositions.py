@@ -129,7 +129,7 @@ def _quantifier(text: str) -> str:
     return "" if every == some else "all" if every else "some"
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _proposition(text: str) -> _Proposition | None:
     """The statement that a text makes; None if it is not read."""
     if len(text) > _MOST_CHARS:

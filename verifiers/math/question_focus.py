@@ -74,7 +74,7 @@ class Focus:
     other_people: frozenset[str]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def root(word: str) -> str:
     """The root that forms of a word share: "needs", "needed" and "need"; "tall" and "height"."""
     word = word.lower()
@@ -98,7 +98,7 @@ def roots(text: str) -> frozenset[str]:
     return frozenset(root(word) for word in WORD.findall(text) if word.lower() not in _EMPTY)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def focus_of(question: str) -> Focus:
     """The focus of a question, from its last sentence that asks something."""
     question = question[-3000:].strip()

@@ -310,7 +310,7 @@ def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
     return Item(None, None, text) if text.strip() else None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _tree(text: str, thousands: bool) -> Node | None:
     try:
         return parse(text, thousands=thousands)

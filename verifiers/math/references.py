@@ -33,7 +33,7 @@ def with_answer(task: Task, answer: str) -> Task:
     return replace(task, reference={**kept, "answer": answer})
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def cleaned_golds(written: tuple[str, ...], question: str) -> tuple[str, ...]:
     """The reference answers, cleaned; a comma is that of a decimal where the question is in a language with such."""
     return tuple(cleaned_gold(gold, reads_decimal_comma(gold, question)) for gold in written)

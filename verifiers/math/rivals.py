@@ -102,7 +102,7 @@ _COUNTED = lazy_pattern(
 )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def asked_names(question: str) -> frozenset[str]:
     """The names of quantities that a question asks for, in lower case; empty if it asks for none by name."""
     found: set[str] = set()

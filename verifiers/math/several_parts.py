@@ -61,7 +61,7 @@ class Parts:
     values: tuple[str, ...]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def parts_of(gold: str, question: str) -> Parts | None:
     """Return the parts of a reference; None if it is one answer."""
     if len(gold) > 400:
@@ -254,7 +254,7 @@ _SIDE_NAMES = lazy_pattern(
 )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def sides_of(gold: str, question: str) -> str | None:
     """Return "8 cm × 12 cm" as the list "8 cm, 12 cm" if the question asks for dimensions; else None."""
     if not _ASKS_SIDES.search(question):

@@ -289,7 +289,7 @@ def in_symbols(text: str, question: str = "") -> str:
     return _as_bounds(text) or _as_formula(text) or text
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def asks_chance(question: str) -> bool:
     """Return True if a question asks for a probability, and not for odds or a ratio."""
     return bool(_ASKS_CHANCE.search(question)) and not _ASKS_ODDS.search(question)

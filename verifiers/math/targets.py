@@ -43,7 +43,7 @@ def _braceless(line: str) -> str:
     return _BRACED.sub(r"\1", clean(line))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def targets_of(question: str) -> tuple[str, ...]:
     """The expressions that a question asks for, without spaces; those of one name left out."""
     found: list[str] = []

@@ -32,7 +32,7 @@ _IDLE = frozenset(
 )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def things_of(question: str) -> tuple[str, ...]:
     """The things that a question compares; empty if it names none in these ways."""
     lettered: dict[str, set[str]] = {}

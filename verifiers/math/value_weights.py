@@ -339,7 +339,7 @@ def _fit(value: Value, focus: Focus) -> float:
     return 2.0 if unit.dims in focus.dims else -4.0
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _given(question: str) -> frozenset[str]:
     shown = plain_sentence(question[-2000:])
     return frozenset(number.replace(",", "").replace(" ", "") for number in _NUMBER.findall(shown))

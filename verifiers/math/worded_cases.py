@@ -58,7 +58,7 @@ def _is_everywhere(node: Node, names: frozenset[str]) -> bool:
     return True
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def in_cases(text: str) -> str | None:
     """A cleaned text of two worded cases or more as cases of TeX; None for other text."""
     if len(text) > _MOST_CHARS:

@@ -74,7 +74,7 @@ _COMMANDS = lazy_pattern(r"\\[a-zA-Z]+|[{}$\\]", needs="$|\\|{|}")
 _MARKS = lazy_pattern(r"[.,;:!?\"()*_]+", needs='!|"|(|)|*|,|.|:|;|?|_')
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def plain(text: str) -> str:
     """Words in lower case, without marks."""
     return " ".join(_MARKS.sub(" ", _COMMANDS.sub(" ", text.lower())).split())
@@ -83,7 +83,7 @@ def plain(text: str) -> str:
 _NUMBERS = lazy_pattern(r"[-+*/^=\d.,() ]*\d[-+*/^=\d.,() ]*", re.ASCII)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def kind_of(text: str) -> str | None:
     """The class of a conventional answer in words: yes, no, none, undefined, reals, infinite, convergent
     or divergent; also at the end of a sentence that says no more."""
@@ -133,7 +133,7 @@ def _kind(shown: str) -> str | None:
     return "convergent" if opposite[1].startswith("div") else "divergent"
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _words_of_gold(gold: str) -> list[str]:
     return _content(gold)
 
