@@ -18,7 +18,7 @@ from verigym.verifiers.games.rules import LakeState
 Planner = Callable[[LakeState, HouseRules, int, tuple[str, ...]], FuelPlan | None]
 
 
-class Walk(Struct, frozen=True, gc=False):
+class WalkInFog(Struct, frozen=True, gc=False):
     """Moves and fuel that a walker in the fog takes, and the moves that it tries in planning."""
 
     moves: int
@@ -35,7 +35,9 @@ def seen_from(board: LakeState) -> tuple[range, range]:
     )
 
 
-def walk_in_fog(start: LakeState, rules: HouseRules, fuel: int, planner: Planner) -> Walk | None:
+def walk_in_fog(
+    start: LakeState, rules: HouseRules, fuel: int, planner: Planner
+) -> WalkInFog | None:
     """Return the walk of a walker to the goal, which it knows; None if it runs out of fuel or ways."""
     rows = start.rows
     known = [["G" if cell == "G" else "F" for cell in row] for row in rows]
@@ -54,7 +56,7 @@ def walk_in_fog(start: LakeState, rules: HouseRules, fuel: int, planner: Planner
         move = ahead.pop(0)
         at, last = _cells(at, [move])[0], (move,)
         moves, spent = moves + 1, spent + rules.cost(last)
-    return Walk(moves, spent, tried)
+    return WalkInFog(moves, spent, tried)
 
 
 def _look(

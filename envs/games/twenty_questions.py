@@ -216,7 +216,7 @@ def _listed(things: list[str], held: int) -> str:
 
 
 def _several(board: Inquiry) -> tuple[int, int, Facts, Answers, int]:
-    """What is known where several things are hidden: how many things there are and how many hidden, facts, the answers so
+    """Return what is known if several things are hidden: the numbers of things and of hidden ones, facts, the answers so
     far, and the base of answers."""
     facts = tuple(_facts_of(board.things).values())
     answers = tuple(

@@ -57,7 +57,7 @@ LEVELS = {
 _MANY = 9
 """From so many numbers on, products are looked for by windows."""
 _LARGEST_REST = 1_000_000
-"""What is added to a product of many numbers or taken from it is at most this."""
+"""Largest number that is added to a product of many numbers or taken from it."""
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from verigym.envs.search.rolls import Pupils, read_roll
 from verigym.envs.search.world import NONE
 
 FIRST = 10_000
-"""What a member counts for besides the marks, so that more members are better than more marks."""
+"""Value of a member besides the marks, so that more members are better than more marks."""
 CHOSEN = "choice="
 """Heads the tag with the operations that finding the best choice takes."""
 
 
 @dataclass(frozen=True)
-class Member:
+class Candidate:
     """A pupil who may be chosen: marks, and what no other one chosen may have in common."""
 
     marks: int
@@ -32,7 +32,7 @@ class Member:
     occupation: str
     industry: str
 
-    def is_in_conflict(self, other: Member) -> bool:
+    def is_in_conflict(self, other: Candidate) -> bool:
         """Return True if the two share a fact."""
         return (
             self.month == other.month
@@ -79,7 +79,7 @@ def committee(world: AnnalsWorld, draws: BlockDraws, schools: int) -> Quest | No
     )
 
 
-def members_of(world: AnnalsWorld, school: int) -> list[Member]:
+def members_of(world: AnnalsWorld, school: int) -> list[Candidate]:
     """Return the pupils of a school's page that have an employer."""
     found = []
     for pupil in world.rolls[world.number(school)]:
@@ -88,7 +88,7 @@ def members_of(world: AnnalsWorld, school: int) -> list[Member]:
             continue
         person = world.number(pupil)
         found.append(
-            Member(
+            Candidate(
                 marks=world.marks[person],
                 month=month_of(int(world.figures["born"][person])),
                 occupation=world.figures["occupation"][person],
@@ -98,7 +98,7 @@ def members_of(world: AnnalsWorld, school: int) -> list[Member]:
     return found
 
 
-def in_conflict(members: Sequence[Member]) -> list[int]:
+def in_conflict(members: Sequence[Candidate]) -> list[int]:
     """Return for each member the others that share a fact with it, as bits."""
     return [
         sum(1 << j for j, two in enumerate(members) if j != i and one.is_in_conflict(two))
@@ -106,7 +106,7 @@ def in_conflict(members: Sequence[Member]) -> list[int]:
     ]
 
 
-def greedy_choice(members: Sequence[Member], conflicts: Sequence[int]) -> int:
+def greedy_choice(members: Sequence[Candidate], conflicts: Sequence[int]) -> int:
     """Return the sum, as in `best_choice`, if whoever has the most marks is always taken first."""
     total = taken = 0
     for i in sorted(range(len(members)), key=lambda i: -members[i].marks):
@@ -116,7 +116,7 @@ def greedy_choice(members: Sequence[Member], conflicts: Sequence[int]) -> int:
     return total
 
 
-def best_choice(members: Sequence[Member], conflicts: Sequence[int]) -> tuple[int, int]:
+def best_choice(members: Sequence[Candidate], conflicts: Sequence[int]) -> tuple[int, int]:
     """Return the largest sum of marks of as many members without a conflict as possible, with `FIRST` for each of them,
     and the members looked at by the search.
 

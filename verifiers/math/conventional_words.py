@@ -85,8 +85,10 @@ def same_conventional(gold: str, answer: str, ctx: Context) -> bool | None:
 
 
 def _tending(answer: str, kind: str | None, question: str) -> str:
-    """What "no" and "No, it does not converge" say where a question asks if something converges; empty if it does not ask
-    that, or if the two halves of an answer contradict each other."""
+    """Return the meaning of "no" and "No, it does not converge" if the question asks whether something converges.
+
+    Empty if it does not ask that, or if the two halves of an answer contradict each other.
+    """
     asked = _ASKS_TENDING.search(question)
     if asked is None:
         return ""

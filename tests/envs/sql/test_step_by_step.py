@@ -40,7 +40,7 @@ def world(seed, domain):
 
 
 def answered(variant, rows):
-    """What SQLite gives for each owner."""
+    """Return SQLite's answer for each owner."""
     d, (owners, things, events) = variant.domain, rows
     db = sqlite3.connect(":memory:")
     db.executescript(d.ddl())
