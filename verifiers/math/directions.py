@@ -90,7 +90,7 @@ def _measured(text: str) -> str:
     return "by" if _BY.search(text) else ""
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=4096)
 def _names_way(text: str) -> bool:
     return _ANY.search(text) is not None
 

@@ -121,7 +121,7 @@ def uncontracted(text: str) -> str:
     return _SHORT.sub(lambda match: f"{match[1]} is" if match[1] else f"{match[2]} are", text.replace("’", "'"))  # fmt: skip
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def words_of(text: str) -> frozenset[str]:
     """The words of a text, in lower case."""
     return frozenset(word.lower() for word in WORD.findall(text))

@@ -180,7 +180,7 @@ def names_other_quantity(sentence: str, question: str) -> bool:
     return is_other_subject(match["subject"], question)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def is_other_subject(subject: str, question: str) -> bool:
     """Return True if a noun phrase names another quantity than the one that a question asks for."""
     focus = focus_of(question)

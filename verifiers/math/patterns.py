@@ -188,7 +188,7 @@ class _GuardedPattern(_Pattern):
         return call
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def folded(text: str) -> str:
     """Text in lower case, with the letters that count as another case of an ASCII one in patterns as that one."""
     for other, plain in (("\u212a", "k"), ("\u017f", "s"), ("\u0130", "i"), ("\u0131", "i")):

@@ -72,7 +72,7 @@ def _equal_at(a: Node, b: Node, env: Env) -> bool | None:
     return bool(max(abs(x), abs(y)) < 1e-40)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def points(
     names: frozenset[str], whole: bool, positive: bool, count: int = 10
 ) -> tuple[dict[str, Fraction], ...]:

@@ -326,7 +326,7 @@ def _is_asked(gold: Node, asked: Asked) -> bool:
     return False
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _asked(question: str) -> Asked:
     shown: set[str] = set()
     direct: set[str] = set()

@@ -57,7 +57,7 @@ def number_of(text: str) -> str | None:
     return None if len(text) > 120 or not text[:1].isalpha() else _number_of(text)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def _number_of(text: str) -> str | None:
     if _OTHER.search(text):
         return None

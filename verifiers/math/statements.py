@@ -244,7 +244,7 @@ def _counted(found: _Amount, asked: frozenset[str]) -> str | None:
     return f"{found.number} {' '.join(after[:verb])}"
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _amount(sentence: str, question: str) -> _Amount | None:
     """The only number of a sentence, but for those of the question; None if there is none, or signs are beside it."""
     if len(sentence) > 2 * _MOST_CHARS:

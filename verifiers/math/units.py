@@ -211,7 +211,7 @@ def _may_be_unit(phrase: str) -> bool:
     )
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def unit_of(phrase: str) -> Unit | None:
     """Return the unit that the whole phrase names; None if it does not name one."""
     if not _may_be_unit(phrase):
