@@ -47,8 +47,8 @@ def arbiter(rng: np.random.Generator) -> DrawnModule:
     return DrawnModule(
         says=f"An arbiter of requesters 0 to 3; bit i of req and grant belongs to requester i, and at most one bit of "
         f"grant is 1. At each rising edge of clk: if rst is 1, grant becomes 0 and last becomes 3. Else, if the "
-        f"requester with the grant still requests, and it was granted at fewer than {most} edges in a row (the one "
-        f"at which it was chosen included), it keeps the grant. Else a requester is chosen among "
+        f"requester with the grant still requests, and it has been granted at fewer than {most} edges in a row, counting "
+        f"the one at which it was chosen, it keeps the grant. Else a requester is chosen among "
         f"those whose bit of req is 1 at this edge: requester {urgent} if it requests, but not if it is last and "
         f"another one requests; otherwise the first one in the order {order} and so on (modulo 4), which ends with "
         "last itself. The chosen one gets the grant, its count begins anew, and it becomes last; if nobody requests, "
@@ -121,8 +121,8 @@ def serial(rng: np.random.Generator) -> DrawnModule:
         f"(the start bit is bit 0) is rx at edge {half} + {divide} * k. If bit 0 is 1, the receiver is idle again. "
         f"After the edge of the stop bit: if the stop bit is 0{wrong}, error is 1 and data keeps its value; else data "
         "becomes the data bits and valid is 1. At all other edges valid and error become 0. After a stop bit of 1 "
-        "the receiver is idle at the next edge; after one of 0, a later edge with rx at 1 must come first, at which "
-        "nothing else happens. If rst is 1 at an edge, the receiver becomes idle, and data, valid and error 0.",
+        "the receiver is idle at the next edge. After a stop bit of 0 it waits for an edge at which rx is 1, does nothing else at that "
+        "edge, and is idle at the next. If rst is 1 at an edge, the receiver becomes idle, and data, valid and error 0.",
         inputs=[("rst", 1), ("rx", 1)],
         outputs=[("data", size), ("valid", 1), ("error", 1)],
         logic=fill_logic(

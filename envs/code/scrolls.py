@@ -29,7 +29,7 @@ turn i d: text i with each letter replaced by the letter d places further in the
 cut i a b: letters a to b of text i, counted from 1, both included; positions that text i does not have are left out, \
 so there may be no letter left. \
 squeeze i: text i with only one letter left of each block of equal letters side by side. \
-spell i x (W): text i with the letters W in place of each letter x, all at once; W may be empty. \
+spell i x (W): text i with the letters W in place of each letter x, all at once; the brackets are written, and () stands for no letters. \
 All other commands are questions. \
 length i: the number of letters of text i. \
 same i j: the largest m for which the first m letters of text i are the first m letters of text j. \
@@ -95,7 +95,9 @@ class Scrolls(System):
             return ", ".join(f"{c} {n}" for c, n in zip(row, str(p[name]).split(), strict=True))
 
         says: dict[str, Callable[[], str]] = {
-            "count": lambda: f"count i a b: how many letters {p['mark']} it has.",
+            "count": lambda: (
+                f"count i a b: the number of times that the letter {p['mark']} stands in it."
+            ),
             "runs": lambda: (
                 "runs i a b: the number of its blocks of equal letters side by side, each as long as it can be."
             ),
