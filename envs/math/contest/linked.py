@@ -40,7 +40,7 @@ _WEIGHED = (
 _BE_WHOLE = "the answer."
 _BE_SUM = "the numerator of the answer plus its denominator."
 _BE_WEIGHED = "D(n), where n is the answer."
-_BE_WEIGHED_SUM = "D(p) + D(q), where p is the numerator of the answer and q its denominator."
+_BE_WEIGHED_SUM = "D(numerator of the answer) + D(denominator of the answer)."
 _FROM = 8
 _LONG = 10**9
 """From this size on, digits are weighed, from level `_FROM` on."""

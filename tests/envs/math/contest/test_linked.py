@@ -112,7 +112,11 @@ def results_of(ask, wrong=0):
 def taken(answer, what):
     """Return the result of a part as the words after `Let R1 be` say."""
     if what.startswith("D("):
-        pair = (answer.numerator, answer.denominator) if "D(q)" in what else (answer.numerator,)
+        pair = (
+            (answer.numerator, answer.denominator)
+            if "D(denominator" in what
+            else (answer.numerator,)
+        )
         return sum(
             int(digit) * (len(text) - i)
             for text in map(str, map(abs, pair))
@@ -146,7 +150,9 @@ def test_parts_that_want_a_program_are_linked_too():
 
 def test_digits_are_weighed_as_the_example_says():
     assert linked.weigh(-407) == 19 == taken(Fraction(-407), "D(n)")
-    assert taken(Fraction(-407, 12), "D(p) + D(q)") == 19 + linked.weigh(12)
+    assert taken(
+        Fraction(-407, 12), "D(numerator of the answer) + D(denominator of the answer)"
+    ) == 19 + linked.weigh(12)
 
 
 @pytest.mark.parametrize("level", LEVELS)
