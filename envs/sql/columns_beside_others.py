@@ -78,9 +78,15 @@ COVERAGE = Kind(
         ),
         "any": (
             Option(
-                "for each of them (all others, if there are none) some", "NOT EXISTS", "NOT EXISTS"
+                "for each of them (all others, if it has no such {d.kind}) some",
+                "NOT EXISTS",
+                "NOT EXISTS",
             ),
-            Option("for none of them (all others, if there are none) any", "NOT EXISTS", "EXISTS"),
+            Option(
+                "for none of them (all others, if it has no such {d.kind}) any",
+                "NOT EXISTS",
+                "EXISTS",
+            ),
             Option("for at least one of them some", "EXISTS", "EXISTS"),
             Option("for at least one of them no", "EXISTS", "NOT EXISTS"),
         ),

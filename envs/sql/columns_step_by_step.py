@@ -82,10 +82,13 @@ TANK = Kind(
     choices={
         "sort": IS,
         "what": (
-            Option("what is in the tank at the end", "h FROM r ORDER BY i DESC LIMIT 1"),
-            Option("the total that is lost", "MAX(a) FROM r"),
-            Option("the total that is asked for in vain", "MAX(b) FROM r"),
-            Option("the highest that the tank ever holds", "MAX(h) FROM r"),
+            Option(
+                "what is in the tank at the end, 0 if nothing is",
+                "h FROM r ORDER BY i DESC LIMIT 1",
+            ),
+            Option("the total that is lost, 0 if nothing is", "MAX(a) FROM r"),
+            Option("the total that is asked for in vain, 0 if nothing is", "MAX(b) FROM r"),
+            Option("the highest that the tank ever holds, 0 if it stays empty", "MAX(h) FROM r"),
             Option("how many of those that draw leave it empty", "MAX(m) FROM r"),
         ),
     },

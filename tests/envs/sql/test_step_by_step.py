@@ -113,10 +113,10 @@ def tank(words, events, d, _owner, rows):
             emptied += held == 0
         highest = max(highest, held)
     figures = {
-        "what is in the tank at the end": held,
-        "the total that is lost": lost,
-        "the total that is asked for in vain": vain,
-        "the highest that the tank ever holds": highest,
+        "what is in the tank at the end, 0 if nothing is": held,
+        "the total that is lost, 0 if nothing is": lost,
+        "the total that is asked for in vain, 0 if nothing is": vain,
+        "the highest that the tank ever holds, 0 if it stays empty": highest,
         "how many of those that draw leave it empty": emptied,
     }
     return figures[words.rpartition(": ")[2]]
