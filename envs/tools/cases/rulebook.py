@@ -196,7 +196,7 @@ class Tariff:
             f"The fee of a case that is carried out is {self.base} plus {self.percent} percent (the first percentage) "
             f"of the part of the amount up to {self.bound} and {self.upper} percent of the part above it; the sum of "
             f"both parts is rounded up to a whole number once. If {self.half.words}, the fee, with its base, is "
-            f"halved, and rounded up again; then a fee above {self.most} becomes {self.most}. If {self.free.words}, it is 0, whatever is said "
+            f"halved, and rounded up again. In every case, a fee above {self.most} then becomes {self.most}. If {self.free.words}, it is 0, whatever is said "
             f"above.{self.follows_words}"
         )
 
