@@ -1,7 +1,7 @@
 """Speed of `math/answer` beside another version of it, by kinds of reply, in turns on the same replies.
 
-    git worktree add /tmp/before adcd33c && cd /tmp/before && python -m venv .venv && .venv/bin/pip install -e .
-    python -P benchmarks/math_versions.py --against /tmp/before/.venv/bin/python --rounds 7
+    git worktree add ../before adcd33c && cd ../before && python -m venv .venv && .venv/bin/pip install -e .
+    python -P benchmarks/math_versions.py --against ../before/.venv/bin/python --rounds 7
 
 Two processes, one a version, judge the same rows: those of the golden file and of any `--cases`. Each judges all
 rows of a kind once untimed and then once by processor time, while the other waits. So patterns are compiled, and what is

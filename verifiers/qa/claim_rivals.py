@@ -390,7 +390,7 @@ def _is_other_noun(view: View, clause: ClaimClause) -> bool:
 
 
 def _does_instead(view: View, clause: ClaimClause, before: Sequence[ClaimClause]) -> bool:
-    """Return True for "he set sail in @ but arrived in 1493": the deed that is asked for is told of another value."""
+    """Return True if the deed that is asked for is said of another value, as in "he set sail in @ but arrived in 1493"."""
     asked = deeds_in(view.asked.row)
     stated = [one for one in before if ANSWER in one.pieces]
     return (

@@ -86,7 +86,7 @@ def test_counted_marks_are_enough_for_who_knows_the_words(level):
         assert operations > len(words(5))
         hidden = secret.split()
         assert len(hidden) == level - 7
-        # Each guess fits what the guesses before it told of a word that was still hidden.
+        # Each guess agrees with the marks of all earlier guesses for a word that was still hidden.
         for i, guess in enumerate(guesses):
             fits = [
                 all(code_marks(word, old) == code_marks(guess, old) for old in guesses[:i])
