@@ -37,8 +37,8 @@ Each guess is marked letter by letter: + is right and in place, ? is in the word
 word, or not once more.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
 _PROMPT_COUNTED = """\
 Find {what} of {letters} letters{each} in {turns} guesses. A guess is any {letters} letters from a to z.
-You are told how many letters of each guess are right and in the right place, and how many more are in the word, but in another \
-place (as often as the word has them); not which.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
+For each guess you see two numbers: how many of its letters are right and in the right place, and how many others are in the word but \
+elsewhere, each as often as the word has it. You do not see which letters these are.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
 _SEVERAL = (
     " It is marked for each hidden word, always in the same order; every word must be guessed."
 )

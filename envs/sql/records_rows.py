@@ -233,7 +233,8 @@ class _Maker:
         return str(date(year, 1, 1) + timedelta(_AWAY[int(self.rng.integers(len(_AWAY)))]))
 
     def owners(self) -> list[list[JSON]]:
-        """Close one of the last four owners that are not merged, plan to close one, and make a test and a training case of two."""
+        """Return the rows of all owners. Of the last four that are not merged, one is closed, one will be, one is a test, and one a
+        training case."""
         ends = [*[(None, 0)] * (self.n_alone - len(_LAST)), *_LAST]
         rows: list[list[JSON]] = [
             [i + 1, f"{self.domain.owner} {i + 1}", (*_CODES[:2], _NO_CODE, None)[i % 4], closed, test]

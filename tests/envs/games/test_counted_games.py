@@ -110,7 +110,7 @@ def test_counted_marks_are_numbers_for_each_word():
         f"{other}: word 1: {placed} in place, {common - placed} elsewhere; "
         "word 2: 5 in place, 0 elsewhere"
     )
-    assert "not which" in prompt
+    assert "You do not see which" in prompt
     env.reset(options={"difficulty": 8}, seed=2)
     assert env.step(env.oracle())[0].splitlines()[0].endswith(": 5 in place, 0 elsewhere")
 

@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import shutil
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 
 import anyio.from_thread
@@ -17,24 +15,6 @@ from verigym.server.app import create_app
 from verigym.server.settings import ServerSettings
 
 ENV = "stage/obeys-v0"
-
-
-@pytest.fixture(scope="session")
-def stage_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("stage")
-    shutil.copy(Path(__file__).parents[2] / "data" / "stage_envs.py", folder)
-    info = folder / "stage-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stage\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(
-        "[verigym.envs]\n"
-        "stage/obeys-v0 = stage_envs:Obeys\n"
-        "stage/pid-v0 = stage_envs:Pid\n"
-        "stage/gone-v0 = stage_missing:Nothing\n"
-        "[verigym.verifiers]\n"
-        "stage/count = stage_envs:Count\n"
-    )
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import signal
 import threading
 
@@ -13,30 +12,10 @@ from websockets.sync.client import connect
 
 import verigym
 from verigym.client import RemoteEnv
-from verigym.server.process import ServerProcess
 from verigym.verdict import VerifierFault
 
 ENV = "stage/obeys-v0"
 WAIT_S = 60
-
-
-@contextlib.contextmanager
-def serving(folder, *options, timeout_s=WAIT_S):
-    with ServerProcess(
-        verifiers=["none"],
-        envs=["stage,games/keydoor-v0"],
-        workers=1,
-        timeout_s=timeout_s,
-        env={"PYTHONPATH": str(folder)},
-        options=["--env-workers", "1", *options],
-    ) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def server(stage_folder):
-    with serving(stage_folder) as running:
-        yield running
 
 
 class Player:
@@ -67,7 +46,7 @@ class Player:
     def lent(self):
         """A session with some steps, whose socket is lent, and the number of the last step."""
         session, seq = self.begin(), 0
-        while n_lent(self.server) == 0:
+        while self.server.n_lent() == 0:
             seq += 1
             assert self.see(session, seq, "a") == f"{seq} a"
         return session, seq
@@ -80,38 +59,28 @@ def playing(server):
         yield Player(server, socket_)
 
 
-def n_lent(server):
-    page = httpx2.get(server.url + "/metrics", timeout=WAIT_S).text
-    return int(float(re.search(r"^verigym_env_sockets_lent (\S+)", page, re.MULTILINE)[1]))
-
-
-def until_lent(server, count):
-    while n_lent(server) != count:
-        pass
-
-
-def test_a_remote_environment_gives_the_same_over_a_lent_socket(server):
+def test_a_remote_environment_gives_the_same_over_a_lent_socket(lending):
     local = verigym.make("keydoor")
-    with contextlib.closing(RemoteEnv(server.url, "games/keydoor", transport="websocket")) as far:
+    with contextlib.closing(RemoteEnv(lending.url, "games/keydoor", transport="websocket")) as far:
         for seed in (7, 8):
             rows = [(local.reset(seed=seed), far.reset(seed=seed))]
             lent = 0
             while len(rows) < 3 or not (rows[-1][0][2] or rows[-1][0][3]):
                 action = "nonsense" if len(rows) == 1 else local.oracle()
                 rows.append((local.step(action), far.step(action)))
-                lent = max(lent, n_lent(server))
+                lent = max(lent, lending.n_lent())
             assert [near == there for near, there in rows] == [True] * len(rows)
             assert lent == 1
-            assert n_lent(server) == 0
-    until_lent(server, 0)
+            assert lending.n_lent() == 0
+    lending.until_lent(0)
 
 
-def test_other_frames_sessions_and_numbers_are_answered_as_before(server):
-    with playing(server) as player:
+def test_other_frames_sessions_and_numbers_are_answered_as_before(lending):
+    with playing(lending) as player:
         session, seq = player.lent()
         state = player.ask("state", session=session)["ok"]
         assert (state["seq"], state["turn"], state["busy"]) == (seq, seq, False)
-        assert n_lent(server) == 0
+        assert lending.n_lent() == 0
         other = player.begin()
         assert player.see(other, 1, "x") == "1 x"
         again = player.step(session, seq, "a")["ok"]
@@ -119,7 +88,7 @@ def test_other_frames_sessions_and_numbers_are_answered_as_before(server):
         assert player.step(session, seq + 5, "a")["error"]["code"] == "seq_gap"
         for number in range(seq + 1, seq + 9):
             assert player.see(session, number, f"b{number}") == f"{number} b{number}"
-        until_lent(server, 1)
+        lending.until_lent(1)
         seq += 8
         # The last step again, as after a lost answer, while the socket is lent.
         assert player.step(session, seq, f"b{seq}")["ok"]["observation"] == f"{seq} b{seq}"
@@ -130,17 +99,17 @@ def test_other_frames_sessions_and_numbers_are_answered_as_before(server):
         assert player.step(session, seq + 3, "d")["error"]["code"] == "unknown_session"
 
 
-def test_a_client_that_alternates_keeps_its_socket_with_the_service(server):
-    with playing(server) as player:
+def test_a_client_that_alternates_keeps_its_socket_with_the_service(lending):
+    with playing(lending) as player:
         sessions = [player.begin() for _ in range(2)]
         for seq in range(1, 20):
             for session in sessions:
                 assert player.see(session, seq, "a") == f"{seq} a"
-            assert n_lent(server) == 0
+            assert lending.n_lent() == 0
 
 
-def test_ids_of_any_kind_come_back(server):
-    with playing(server) as player:
+def test_ids_of_any_kind_come_back(lending):
+    with playing(lending) as player:
         session, seq = player.lent()
         ids = ["x", None, [1, {"a": "é"}], 2**60, 1.5, "y" * 40]
         for id in ids:
@@ -151,8 +120,8 @@ def test_ids_of_any_kind_come_back(server):
             assert (reply["id"], reply["ok"]["observation"]) == (id, f"{seq} a")
 
 
-def test_another_socket_may_play_the_same_session(server):
-    with playing(server) as one, playing(server) as two:
+def test_another_socket_may_play_the_same_session(lending):
+    with playing(lending) as one, playing(lending) as two:
         session, seq = one.lent()
         slow = threading.Thread(target=lambda: seen.append(one.see(session, seq + 1, "sleep 0.2")))
         seen = []
@@ -165,8 +134,8 @@ def test_another_socket_may_play_the_same_session(server):
         assert one.see(session, seq + 3, "c") == f"{seq + 3} c"
 
 
-def test_a_session_that_is_not_used_ends_though_its_socket_is_lent(stage_folder):
-    with serving(stage_folder, "--session-lease-s", "1") as server, playing(server) as player:
+def test_a_session_that_is_not_used_ends_though_its_socket_is_lent(serve_stage):
+    with serve_stage("--session-lease-s", "1") as server, playing(server) as player:
         session, seq = player.lent()
         while httpx2.get(server.url + "/v1/sessions", timeout=WAIT_S).json()["sessions"]:
             pass
@@ -174,8 +143,8 @@ def test_a_session_that_is_not_used_ends_though_its_socket_is_lent(stage_folder)
 
 
 @pytest.mark.parametrize("action", ["sleep 60", "freeze"])
-def test_a_hung_step_is_answered_with_its_id(stage_folder, action):
-    with serving(stage_folder, timeout_s=1.0) as server, playing(server) as player:
+def test_a_hung_step_is_answered_with_its_id(serve_stage, action):
+    with serve_stage(timeout_s=1.0) as server, playing(server) as player:
         session, seq = player.lent()
         fault = player.step(session, seq + 1, action)["ok"]["fault"]
         assert (fault["status"], fault["reason"]) == ("timeout", "deadline")
@@ -183,10 +152,10 @@ def test_a_hung_step_is_answered_with_its_id(stage_folder, action):
 
 
 @pytest.mark.slow
-def test_remote_environments_go_on_whoever_is_killed(stage_folder):
+def test_remote_environments_go_on_whoever_is_killed(serve_stage):
     """Every step happens once, though hosts are killed under lent sockets again and again."""
     n_steps = 400
-    with serving(stage_folder) as server:
+    with serve_stage() as server:
         with contextlib.closing(RemoteEnv(server.url, "stage/pid-v0")) as killer:
             done = threading.Event()
             kills = []
@@ -213,7 +182,7 @@ def test_remote_environments_go_on_whoever_is_killed(stage_folder):
                     count += 1
                     assert observation == f"{count} n{count - 1}"
                     if count % 50 == 0:
-                        lent = max(lent, n_lent(server))
+                        lent = max(lent, server.n_lent())
             done.set()
             thread.join()
         assert lent == 1

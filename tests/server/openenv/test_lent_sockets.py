@@ -3,14 +3,11 @@
 import contextlib
 import json
 import os
-import re
-import shutil
 import signal
 import socket
 import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -18,45 +15,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 import verigym
-from verigym.server.process import ServerProcess
 
 WAIT_S = 60
 KEYDOOR = "/openenv/games/keydoor-v0"
 STAGE = "/openenv/stage/obeys-v0"
-
-
-@pytest.fixture(scope="module")
-def stage_path(tmp_path_factory):
-    """A folder for PYTHONPATH with environments that do as they are told."""
-    folder = tmp_path_factory.mktemp("stage")
-    shutil.copy(Path(__file__).parents[2] / "data" / "stage_envs.py", folder)
-    info = folder / "stage-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stage\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(
-        "[verigym.envs]\nstage/obeys-v0 = stage_envs:Obeys\nstage/pid-v0 = stage_envs:Pid\n"
-        "[verigym.verifiers]\nstage/count = stage_envs:Count\n"
-    )
-    return folder
-
-
-@contextlib.contextmanager
-def serving(folder, *options, timeout_s=WAIT_S):
-    with ServerProcess(
-        verifiers=["none"],
-        envs=["stage,games/keydoor-v0"],
-        workers=1,
-        timeout_s=timeout_s,
-        env={"PYTHONPATH": str(folder)},
-        options=["--env-workers", "1", *options],
-    ) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def server(stage_path):
-    with serving(stage_path) as running:
-        yield running
 
 
 class Player:
@@ -89,29 +51,18 @@ def playing(server, base, query=""):
         yield Player(socket_)
 
 
-def n_lent(server):
-    page = httpx2.get(server.url + "/metrics", timeout=WAIT_S).text
-    return int(float(re.search(r"^verigym_env_sockets_lent (\S+)", page, re.MULTILINE)[1]))
-
-
-def until_lent(server, count):
-    """The loan begins just after the answer that the client has."""
-    while n_lent(server) != count:
-        pass
-
-
 def begun(player, server):
     """A player whose socket is lent, after one step."""
     player.reset(seed=1)
     assert player.see("a") == "1 a"
-    until_lent(server, 1)
+    server.until_lent(1)
 
 
-def test_a_lent_socket_gives_what_the_environment_gives(server):
+def test_a_lent_socket_gives_what_the_environment_gives(lending):
     env = verigym.make("keydoor")
     wanted, found = [env.reset(seed=7)[0]], []
     actions = ["nonsense"]
-    with playing(server, KEYDOOR) as player:
+    with playing(lending, KEYDOOR) as player:
         found.append(player.reset(seed=7)["observation"]["message"])
         while True:
             observation, reward, terminated, truncated, info = env.step(actions[-1])
@@ -127,23 +78,23 @@ def test_a_lent_socket_gives_what_the_environment_gives(server):
                 )
             )
             if len(actions) == 2:
-                until_lent(server, 1)
+                lending.until_lent(1)
             if told["done"]:
                 break
             actions.append(env.oracle())
         assert found == wanted
-        assert n_lent(server) == 0  # the last answer was the service's
+        assert lending.n_lent() == 0  # the last answer was the service's
         assert player.ask({"type": "state"})["data"]["step_count"] == len(actions)
         over = player.step("up")
         assert "over" in over["message"]
         player.reset(seed=8)
-        until_lent(server, 1)  # one who played by plain steps is lent at once
+        lending.until_lent(1)  # one who played by plain steps is lent at once
         assert player.step("up")["reward"] == 0.0
 
 
-def test_faults_come_through_and_nothing_has_happened(server):
-    with playing(server, STAGE) as player:
-        begun(player, server)
+def test_faults_come_through_and_nothing_has_happened(lending):
+    with playing(lending, STAGE) as player:
+        begun(player, lending)
         for action, status in (("fault", "infra"), ("crash", "verifier_error")):
             told = player.step(action)
             assert (told["reward"], told["done"]) == (None, False)
@@ -151,14 +102,14 @@ def test_faults_come_through_and_nothing_has_happened(server):
             assert told["observation"]["message"] == "1 a"
         assert player.see("b") == "2 b"
         assert player.see("c") == "3 c"
-        until_lent(server, 1)
+        lending.until_lent(1)
 
 
-def test_any_other_message_ends_the_loan_and_is_answered(server):
-    with playing(server, STAGE) as player:
-        begun(player, server)
+def test_any_other_message_ends_the_loan_and_is_answered(lending):
+    with playing(lending, STAGE) as player:
+        begun(player, lending)
         assert player.ask({"type": "state"})["data"]["step_count"] == 1
-        assert n_lent(server) == 0
+        assert lending.n_lent() == 0
         for i, message in enumerate(
             (
                 {"type": "nonsense"},
@@ -168,16 +119,16 @@ def test_any_other_message_ends_the_loan_and_is_answered(server):
             )
         ):
             assert player.see("b") == f"{2 + i} b"
-            until_lent(server, 1)
+            lending.until_lent(1)
             assert player.ask(message)["type"] in ("error", "mcp")
         long = "x" * 70_000
         assert player.see("b") == "6 b"
-        until_lent(server, 1)
+        lending.until_lent(1)
         player.step(long)
         assert player.see("c") == "7 c"  # the long one was invalid
         player.socket.ping().wait(WAIT_S)
         assert player.see("d") == "8 d"
-        until_lent(server, 1)
+        lending.until_lent(1)
         player.socket.send("[1]")
         assert player.hear()["data"]["code"] == "SESSION_ERROR"
         with pytest.raises(ConnectionClosed):
@@ -198,8 +149,8 @@ def told(stream):
     return json.loads(stream.read(size))["data"]["observation"]["message"]
 
 
-def test_frames_in_pieces_and_together_are_played_in_their_order(server):
-    host, port = server.url.removeprefix("http://").split(":")
+def test_frames_in_pieces_and_together_are_played_in_their_order(lending):
+    host, port = lending.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=WAIT_S) as raw:
         raw.sendall(
             f"GET {STAGE}/ws HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\n"
@@ -217,31 +168,31 @@ def test_frames_in_pieces_and_together_are_played_in_their_order(server):
 
         raw.sendall(step("a"))
         assert told(stream) == "1 a"
-        until_lent(server, 1)
+        lending.until_lent(1)
         raw.sendall(step("b") + step("c") + step("sleep 0.1") + step("d"))
         seen = [told(stream) for _ in range(4)]
         assert seen == ["2 b", "3 c", "4 sleep 0.1", "5 d"]
         raw.sendall(step("e"))
         assert told(stream) == "6 e"
-        until_lent(server, 1)
+        lending.until_lent(1)
         whole = step("f")
         for byte in whole[:-1]:
             raw.sendall(bytes((byte,)))
-        until_lent(server, 0)
+        lending.until_lent(0)
         raw.sendall(whole[-1:])
         assert told(stream) == "7 f"
 
 
-def test_a_session_that_others_play_too_has_one_order(server):
-    url = server.url + STAGE + "/mcp"
+def test_a_session_that_others_play_too_has_one_order(lending):
+    url = lending.url + STAGE + "/mcp"
 
     def rpc(method, **params):
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         return httpx2.post(url, json=body, timeout=WAIT_S).json()["result"]
 
     session = rpc("openenv/session/create")["session_id"]
-    with playing(server, STAGE, f"?session_id={session}") as player:
-        begun(player, server)
+    with playing(lending, STAGE, f"?session_id={session}") as player:
+        begun(player, lending)
         slow = threading.Thread(target=lambda: seen.append(player.see("sleep 0.2")))
         seen = []
         slow.start()
@@ -252,29 +203,29 @@ def test_a_session_that_others_play_too_has_one_order(server):
         assert acted["data"]["message"] == "3 b"
         assert seen == ["2 sleep 0.2"]
         assert player.see("c") == "4 c"
-        until_lent(server, 1)
-    until_lent(server, 0)
+        lending.until_lent(1)
+    lending.until_lent(0)
     acted = rpc("tools/call", name="act", arguments={"message": "d"}, session_id=session)
     assert acted["data"]["message"] == "5 d"
     rpc("openenv/session/close", session_id=session)
 
 
-def test_a_client_that_leaves_takes_its_session_along(server):
-    with playing(server, STAGE) as player:
-        begun(player, server)
-    until_lent(server, 0)
-    listed = httpx2.get(server.url + "/v1/sessions", timeout=WAIT_S).json()["sessions"]
+def test_a_client_that_leaves_takes_its_session_along(lending):
+    with playing(lending, STAGE) as player:
+        begun(player, lending)
+    lending.until_lent(0)
+    listed = httpx2.get(lending.url + "/v1/sessions", timeout=WAIT_S).json()["sessions"]
     assert listed == []
 
 
 @pytest.mark.parametrize("action", ["sleep 60", "freeze"])
-def test_a_hung_step_is_a_timeout_and_nobody_else_notices(stage_path, action):
-    with serving(stage_path, timeout_s=1.0) as server, contextlib.ExitStack() as stack:
+def test_a_hung_step_is_a_timeout_and_nobody_else_notices(serve_stage, action):
+    with serve_stage(timeout_s=1.0) as server, contextlib.ExitStack() as stack:
         players = [stack.enter_context(playing(server, STAGE)) for _ in range(3)]
         for player in players:
             player.reset(seed=1)
             assert player.see("a") == "1 a"
-        until_lent(server, 3)
+        server.until_lent(3)
         fault = players[0].step(action)
         assert (fault["reward"], fault["done"]) == (None, False)
         assert (fault["metadata"]["fault"]["status"], fault["metadata"]["fault"]["reason"]) == (
@@ -282,22 +233,22 @@ def test_a_hung_step_is_a_timeout_and_nobody_else_notices(stage_path, action):
             "deadline",
         )
         assert [player.see("b") for player in players] == ["2 b"] * 3
-        until_lent(server, 3)
+        server.until_lent(3)
 
 
-def test_a_step_that_ends_its_host_is_a_fault_for_it_alone(server):
-    with playing(server, STAGE) as bad, playing(server, STAGE) as good:
+def test_a_step_that_ends_its_host_is_a_fault_for_it_alone(lending):
+    with playing(lending, STAGE) as bad, playing(lending, STAGE) as good:
         for player in (bad, good):
             player.reset(seed=1)
             assert player.see("a") == "1 a"
-        until_lent(server, 2)
+        lending.until_lent(2)
         fault = bad.step("exit")["metadata"]["fault"]
         assert (fault["status"], fault["reason"]) == ("infra", "worker_died")
         assert [bad.see("b"), good.see("b")] == ["2 b", "2 b"]
 
 
-def test_sigterm_lets_the_step_on_a_lent_socket_finish(stage_path):
-    with serving(stage_path) as server:
+def test_sigterm_lets_the_step_on_a_lent_socket_finish(serve_stage):
+    with serve_stage() as server:
         with playing(server, STAGE) as player:
             begun(player, server)
             seen = []
@@ -310,18 +261,18 @@ def test_sigterm_lets_the_step_on_a_lent_socket_finish(stage_path):
         assert server.stop() == 0
 
 
-def test_services_that_limit_rates_lend_nothing(stage_path):
-    with serving(stage_path, "--rate-per-s", "1000") as server, playing(server, STAGE) as player:
+def test_services_that_limit_rates_lend_nothing(serve_stage):
+    with serve_stage("--rate-per-s", "1000") as server, playing(server, STAGE) as player:
         player.reset(seed=1)
         assert [player.see("a"), player.see("b")] == ["1 a", "2 b"]
-        assert n_lent(server) == 0
+        assert server.n_lent() == 0
 
 
 @pytest.mark.slow
-def test_every_step_happens_once_whoever_is_killed(stage_path):
+def test_every_step_happens_once_whoever_is_killed(serve_stage):
     """Hosts are killed under many lent sockets: an answer is right, a fault, or the connection ends."""
     n_players, n_steps = 8, 900
-    with serving(stage_path) as server:
+    with serve_stage() as server:
         url = server.url + STAGE + "/mcp"
 
         def create():
@@ -373,7 +324,7 @@ def test_every_step_happens_once_whoever_is_killed(stage_path):
                         os.kill(int(info["legal_actions"][0]), signal.SIGKILL)
                         kills += 1
                 wait(plays, timeout=0.2)
-                most_lent = max(most_lent, n_lent(server))
+                most_lent = max(most_lent, server.n_lent())
         assert max(play.result() for play in plays) <= kills
         assert kills >= 2
         assert most_lent > 1
