@@ -142,8 +142,9 @@ class Host:
             else:
                 limit = self._hosts.longest_message
                 what = (loan.session, loan.slot, limit, loan.frames_of, loan.seq)
-                self._out.append(LendSocket(*what))
-                self._flush()
+                self.queue(
+                    LendSocket(*what)
+                )  # if the host is dead, that is noticed once we have returned
                 self._begin_looking()
                 return True
         self.loans.remove(loan)

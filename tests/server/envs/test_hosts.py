@@ -16,7 +16,8 @@ from websockets.sync.client import connect
 
 from verigym.server.envs import hosts
 from verigym.server.envs.host import work
-from verigym.server.envs.messages import Done, StepSession, decode_messages, encode
+from verigym.server.envs.loans import Loan
+from verigym.server.envs.messages import MEMORY_BYTES, Done, StepSession, decode_messages, encode
 from verigym.server.process import ServerProcess
 
 WAIT_S = 60
@@ -77,6 +78,41 @@ def test_what_comes_together_is_sent_as_one_and_what_comes_alone_at_once(monkeyp
         ([], [[8]]),
         ([[9]], [[9]]),
     ]
+
+
+def test_a_loan_to_a_host_that_is_dead_ends_after_it_has_begun(monkeypatch):
+    told = []
+
+    class Wire:
+        pid = 1
+        set_deadline = clear_deadline = kill = staticmethod(lambda *_: None)
+
+        def __init__(self, *_, on_lost, **__):
+            self.on_lost = on_lost
+
+        def send(self, body):
+            self.on_lost(OSError("dead"))
+
+    class Connection:
+        def lend(self, recall):
+            return theirs.fileno()
+
+    def replace(host, *, is_blamed):
+        host.end_loans()
+
+    async def main():
+        pool = SimpleNamespace(spawner=None, timeout_s=9.0, longest_message=9, replace=replace)
+        host = hosts.Host(pool, None, bytearray(MEMORY_BYTES), ours)
+        loan = Loan(1, Connection(), None, None, lambda phase, is_late: told.append("lost"))
+        assert host.lend(loan)
+        told.append("begun")
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(hosts, "Worker", Wire)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        asyncio.run(main())
+    assert told == ["begun", "lost"]
 
 
 def test_sessions_survive_the_death_of_their_host(stage):
