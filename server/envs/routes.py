@@ -14,7 +14,8 @@ from fastapi import FastAPI, Request, Response
 from verigym.server.body import read
 from verigym.server.envs import documents
 from verigym.server.envs.catalogue import Catalogue
-from verigym.server.envs.table import EnvSession, Restart, SessionStep, SessionTable
+from verigym.server.envs.session import EnvSession, Restart, SessionStep
+from verigym.server.envs.table import SessionTable
 from verigym.server.envs.websocket import Endpoint
 from verigym.server.envs.wire import CreateBody, ResetBody, StepBody, as_action
 from verigym.server.limits import deadline_of

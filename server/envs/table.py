@@ -12,7 +12,7 @@ import logging
 import secrets
 from collections import Counter, deque
 from collections.abc import Callable
-from typing import Any, TypeAlias, assert_never
+from typing import Any, assert_never
 
 import msgspec
 
@@ -33,6 +33,7 @@ from verigym.server.envs.messages import (
     SessionLost,
     SocketBack,
 )
+from verigym.server.envs.session import EnvSession, Move, Reply, Restart, SessionStep
 from verigym.server.envs.wire import CreateBody
 from verigym.server.refusals import Refusal
 from verigym.server.settings import ServerSettings
@@ -51,62 +52,6 @@ _BACK_S = 1.0
 """Seconds that the end of a session is put off if the socket of its client is lent."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
-
-
-class SessionStep(msgspec.Struct, frozen=True):
-    """A step of a session."""
-
-    action: str | bytes
-
-
-class Restart(msgspec.Struct, frozen=True):
-    """A reset of a session."""
-
-    seed: int | None
-    options: dict[str, Any]
-
-
-Move: TypeAlias = SessionStep | Restart
-Reply: TypeAlias = Callable[["bytes | Refusal", bool], None]
-"""Callback that gets the answer or a refusal, and True if the answer was given before. Called once."""
-
-
-class EnvSession:
-    """One session; changed by the table alone."""
-
-    __slots__ = (
-        *("actions", "answer", "busy", "env", "expires", "gone", "history_chars", "host", "id"),
-        *("last", "loan", "most", "number", "over", "owner", "seq", "start", "waiting"),
-    )
-
-    def __init__(self, id: str, number: int, owner: str, env: str) -> None:
-        self.id = id
-        self.number = number
-        """Number of the session in messages to hosts."""
-        self.owner = owner
-        self.env = env
-        self.start: History
-        """Constructor arguments, seed and options of the last reset."""
-        self.actions: list[str | bytes] = []
-        """Actions since the last reset."""
-        self.history_chars = 0
-        """Total length of `actions`, in characters."""
-        self.host: Host | None = None
-        """Host of the session; None if it has to be made again."""
-        self.seq = 0
-        self.last: str | bytes | None = None
-        """Mark of the request with number `seq`."""
-        self.answer = b""
-        """Response to that request."""
-        self.over = False
-        self.most = 0
-        self.busy = False
-        """True while a request is carried out, and while the client's socket is lent."""
-        self.loan: Loan | None = None
-        """Loan of the client's socket to the host."""
-        self.waiting: deque[tuple[int | None, Move, Reply]] = deque()
-        self.expires = 0.0
-        self.gone = False
 
 
 class SessionTable:

@@ -15,7 +15,8 @@ from starlette.routing import WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from verigym.server.envs.messages import LentStep
-from verigym.server.envs.table import EnvSession, Reply, Restart, SessionStep, SessionTable
+from verigym.server.envs.session import EnvSession, Reply, Restart, SessionStep
+from verigym.server.envs.table import SessionTable
 from verigym.server.envs.wire import CreateBody, Frame, as_action, id_of, read_frame
 from verigym.server.exchange import Exchange
 from verigym.server.keys import Caller

@@ -14,7 +14,8 @@ from typing import Any
 
 import msgspec
 
-from verigym.server.envs.table import EnvSession, Move, Reply, Restart, SessionStep, SessionTable
+from verigym.server.envs.session import EnvSession, Move, Reply, Restart, SessionStep
+from verigym.server.envs.table import SessionTable
 from verigym.server.envs.wire import CreateBody, as_action
 from verigym.server.openenv.plain_steps import observe
 from verigym.server.openenv.types import Object, Reset
