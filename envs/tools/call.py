@@ -14,18 +14,9 @@ from verigym.canonical import JSON
 from verigym.env import Transition
 from verigym.envs.tools.abilities import ABILITIES, Ability, define
 from verigym.envs.tools.calls import as_text, submission_of
-from verigym.envs.tools.dispatch import (
-    POSTPONE,
-    TOOLS,
-    Dispatcher,
-    Freight,
-    draw_freight,
-    is_sound,
-    steps_of,
-    with_limit,
-    words_of,
-)
+from verigym.envs.tools.dispatch import Dispatcher, Freight, draw_freight, is_sound, with_limit
 from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.freight_words import POSTPONE, TOOLS, steps_of, words_of
 from verigym.question import Ask, Question, QuestionState
 from verigym.task import Task
 from verigym.verifiers.tools.read_calls import ReadCall

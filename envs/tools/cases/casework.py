@@ -380,12 +380,12 @@ class Casework:
             one.outcome != "refused" or one.article == "none" for one in self.endings
         ):
             return False
-        bare = [_without_exceptions(one) for one in self.articles]
-        others = [
-            (self.articles, []),
-            (bare, self.amendments),
-            (bare, [_of_bare_article(one) for one in self.amendments]),
+        bare = [one.without_exception() for one in self.articles]
+        amendments = [
+            replace(one, article=one.article and one.article.without_exception())
+            for one in self.amendments
         ]
+        others = [(self.articles, []), (bare, self.amendments), (bare, amendments)]
         return all(self._differs(*one) for one in others)
 
     def _is_hard_enough(self) -> bool:
@@ -560,16 +560,6 @@ def _record(ending: CaseEnding) -> WishStep:
             "code": ending.code,
         },
     )
-
-
-def _without_exceptions(article: Article) -> Article:
-    return replace(article, unless=None, but=None)
-
-
-def _of_bare_article(amendment: Amendment) -> Amendment:
-    if amendment.article is None:
-        return amendment
-    return replace(amendment, article=_without_exceptions(amendment.article))
 
 
 def _effect(article: Article | None) -> tuple[str, bool, int | None]:

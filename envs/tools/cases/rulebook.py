@@ -105,6 +105,10 @@ class Article:
             words += f"; this exception does not hold if {self.but.words}"
         return f"{words}."
 
+    def without_exception(self) -> Article:
+        """Return the article as it is for who ignores its exception."""
+        return replace(self, unless=None, but=None)
+
     def applies(self, facts: Facts) -> tuple[bool, int]:
         """Return True if the article applies, and the number of conditions compared."""
         operations = 0
