@@ -86,6 +86,25 @@ def plugin_folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def stage_folder(tmp_path_factory):
+    """Such a distribution of environments that do as they are told."""
+    folder = tmp_path_factory.mktemp("stage")
+    shutil.copy(Path(__file__).parent / "data" / "stage_envs.py", folder)
+    info = folder / "stage-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stage\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[verigym.envs]\n"
+        "stage/obeys-v0 = stage_envs:Obeys\n"
+        "stage/pid-v0 = stage_envs:Pid\n"
+        "stage/gone-v0 = stage_missing:Nothing\n"
+        "[verigym.verifiers]\n"
+        "stage/count = stage_envs:Count\n"
+    )
+    return folder
+
+
 @pytest.fixture
 def unruly(plugin_folder, monkeypatch):
     """The unruly verifiers are registered, here and in processes started meanwhile."""

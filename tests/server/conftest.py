@@ -1,8 +1,6 @@
 """A service in a process of its own, one for all tests of a worker, and services of environments that do as they are told."""
 
 import re
-import shutil
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -16,24 +14,6 @@ WAIT_S = 60
 def service(plugin_folder):
     with ServerProcess(workers=2, env={"PYTHONPATH": str(plugin_folder)}) as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def stage_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("stage")
-    shutil.copy(Path(__file__).parents[1] / "data" / "stage_envs.py", folder)
-    info = folder / "stage-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stage\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(
-        "[verigym.envs]\n"
-        "stage/obeys-v0 = stage_envs:Obeys\n"
-        "stage/pid-v0 = stage_envs:Pid\n"
-        "stage/gone-v0 = stage_missing:Nothing\n"
-        "[verigym.verifiers]\n"
-        "stage/count = stage_envs:Count\n"
-    )
-    return folder
 
 
 class LendingServer(ServerProcess):

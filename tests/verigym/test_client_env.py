@@ -3,10 +3,8 @@
 import contextlib
 import os
 import pickle
-import shutil
 import socket
 import threading
-from pathlib import Path
 
 import gymnasium
 import pytest
@@ -25,17 +23,8 @@ STAGE = "stage/obeys"
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("stage")
-    shutil.copy(Path(__file__).parents[1] / "data" / "stage_envs.py", folder)
-    info = folder / "stage-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stage\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(
-        "[verigym.envs]\nstage/obeys-v0 = stage_envs:Obeys\n"
-        "[verigym.verifiers]\nstage/count = stage_envs:Count\n"
-    )
-    env = {"PYTHONPATH": str(folder)}
+def service(stage_folder):
+    env = {"PYTHONPATH": str(stage_folder)}
     with ServerProcess(
         workers=1, verifiers=["stage"], envs=["games", "math", "stage"], env=env, timeout_s=2
     ) as server:

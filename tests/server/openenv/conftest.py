@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -82,18 +81,10 @@ def serve():
 
 
 @pytest.fixture
-def staged(tmp_path, monkeypatch):
+def staged(stage_folder, monkeypatch):
     """A service of environments that do as they are told."""
-    shutil.copy(TESTS / "data" / "stage_envs.py", tmp_path)
-    info = tmp_path / "stage-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stage\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(
-        "[verigym.envs]\nstage/obeys-v0 = stage_envs:Obeys\n"
-        "[verigym.verifiers]\nstage/count = stage_envs:Count\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(stage_folder)
+    monkeypatch.setenv("PYTHONPATH", str(stage_folder))
     caches = (
         *(registry._points, registry._load_verifier),
         *(registry.list_verifiers, registry.list_envs),
