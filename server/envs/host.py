@@ -69,6 +69,7 @@ def work(sock: socket.socket) -> None:
         return
     memory = mmap.mmap(fds[0], MEMORY_BYTES)
     os.close(fds[0])
+    os.set_inheritable(fds[1], False)
     arrivals = socket.socket(fileno=fds[1])
     # Beside a thread that computes without pause, the leader gets a turn in so many seconds.
     sys.setswitchinterval(_SWITCH_S)

@@ -137,6 +137,8 @@ class LentSockets:
         _, fds, _, _ = socket.recv_fds(self._arrivals, 1, 1)
         if not fds:
             return False
+        # What an environment starts must not hold a client's connection; the flag of recv_fds is ignored in 3.11.
+        os.set_inheritable(fds[0], False)
         lent = LentSocket(given, fds[0], self._memory)
         self._by_session[lent.session] = self._by_fd[lent.fd] = lent
         self._epoll.register(lent.fd, _ONCE)
