@@ -23,7 +23,7 @@ from verigym.envs.check.cheap_answers import (
     restatements,
     words,
 )
-from verigym.envs.check.subject import plan
+from verigym.envs.check.subject import plan, rungs
 
 _SURE = 1e-3
 """The chance that guessing earns as much or more, below which an answer earns more than guessing."""
@@ -60,9 +60,10 @@ class Tally:
 
 
 def play(env: Env[Any], seeds: range) -> Iterator[Played]:
-    """Yield tasks of all difficulties in turn, each solved once."""
+    """Yield tasks of the levels that the laws play in turn, each solved once."""
+    levels = rungs(env)
     for seed in seeds:
-        difficulty = env.difficulties[seed % len(env.difficulties)]
+        difficulty = levels[seed % len(levels)]
         observation, _ = env.reset(seed=seed, options={"difficulty": difficulty})
         start = env.snapshot()
         actions = [] if env.oracle_absent else plan(env)[0]

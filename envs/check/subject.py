@@ -19,6 +19,8 @@ JUNK = ("", "help", "up", "down", "print(1)", "<answer>1</answer>", "\U0001f600 
 MOST_TURNS = 10_000
 """The longest episode that a law plays to its end."""
 
+_UNNAMED = (7, 10)
+
 Step = tuple[str, float, bool, bool, dict[str, Any]]
 
 
@@ -89,6 +91,15 @@ class _Instant(Judge):
         ]
 
 
+def rungs(env: Env[Any]) -> tuple[str, ...]:
+    """Return the levels that the laws play: those that have a name, and 7 and 10 where there are such."""
+    return tuple(
+        form
+        for form, level in env.scale().levels.items()
+        if form in env.difficulties or level in _UNNAMED
+    )
+
+
 def plan(env: Env[Any]) -> tuple[list[str], float]:
     """Return the oracle's actions from here to the end, and the return."""
     actions: list[str] = []
@@ -157,7 +168,7 @@ def transcript(subject: Subject, seeds: int) -> str:
     record: list[Any] = []
     env = subject.make()
     for seed in range(seeds):
-        for difficulty in env.difficulties[: 1 if env.costly else None]:
+        for difficulty in rungs(env)[: 1 if env.costly else None]:
             record.append(env.reset(seed=seed, options={"difficulty": difficulty}))
             record.append(env.task)
             record.extend(wander(env, random.Random(seed), 30))

@@ -15,7 +15,7 @@ from verigym.envs.check.cheap_answers import (
 )
 from verigym.envs.check.cheap_play import Played, Tally, cheap_replies, gain, play, squeezed
 from verigym.envs.check.mending import learn_changes, mend_by_table
-from verigym.envs.check.subject import Broken, Subject
+from verigym.envs.check.subject import Broken, Subject, rungs
 
 _TASKS = 48
 _COSTLY_EACH = 16
@@ -37,7 +37,7 @@ def cheap_answers_earn_no_more_than_guessing(subject: Subject) -> dict[str, Any]
     """
     env = subject.make()
     count = max(2, subject.seeds // _COSTLY_EACH) if subject.costly else subject.few(_TASKS)
-    played = list(play(env, range(max(count, len(env.difficulties)))))
+    played = list(play(env, range(max(count, len(rungs(env))))))
     tallies: dict[tuple[str, str], Tally] = {}
     dropped: set[str] = set()
     for number, one in enumerate(played):
@@ -86,9 +86,9 @@ def _try_mending(
     """Try the changes that repair other tasks, if the tasks show programs or queries to repair."""
     if not any(_to_mend(one) for one in played):
         return
-    pairs: dict[str, list[tuple[str, str]]] = {name: [] for name in env.difficulties}
+    pairs: dict[str, list[tuple[str, str]]] = {name: [] for name in rungs(env)}
     for seed in range(_FIRST_LEARNED, _FIRST_LEARNED + min(_LEARNED, 2 * subject.seeds)):
-        difficulty = env.difficulties[seed % len(env.difficulties)]
+        difficulty = rungs(env)[seed % len(rungs(env))]
         prompt, _ = env.reset(seed=seed, options={"difficulty": difficulty})
         _, right = read_form(env.oracle())
         pairs[difficulty] += [(shown, right) for shown in given_wrong(prompt)]

@@ -18,6 +18,7 @@ from verigym.envs.check.subject import (
     Broken,
     Subject,
     bounded,
+    rungs,
     strangers,
     wander,
 )
@@ -96,7 +97,7 @@ def episodes_are_bounded(subject: Subject) -> None:
     other tasks.
     """
     env = subject.quick()
-    for difficulty in env.difficulties:
+    for difficulty in rungs(env):
         pool = strangers(env, difficulty, 3)
         _fits(env, env.reset(seed=1, options={"difficulty": difficulty})[0])
         allowed, start = env.turns_allowed(env.task), env.snapshot()

@@ -9,7 +9,7 @@ from typing import Any
 
 from verigym.canonical import digest
 from verigym.env import Env, Snapshot
-from verigym.envs.check.subject import JUNK, Broken, Subject, plan, strangers, wander
+from verigym.envs.check.subject import JUNK, Broken, Subject, plan, rungs, strangers, wander
 from verigym.errors import RequestError
 
 _STATES = 250
@@ -22,14 +22,15 @@ _PLAYED_TWICE = 2
 def equal_keys_have_equal_futures(subject: Subject) -> dict[str, Any]:
     """Check that states with one key, reached by different paths, look and continue the same.
 
-    The search is breadth first from the start of small tasks: each state's view, legal actions,
+    The search is breadth first from the start of small tasks and of a large one: each state's view, legal actions,
     and the result of each action (view, reward, end, next key). By induction, equal keys then
     agree for ever, and two states that differ in anything visible never share a key.
     """
     env = subject.quick(max_turns=10_000)
     met = joined = 0
-    for seed in range(2):
-        env.reset(seed=seed, options={"difficulty": env.difficulties[0]})
+    lowest, highest = rungs(env)[0], rungs(env)[-1]
+    for seed, difficulty in enumerate((lowest, lowest, highest)):
+        env.reset(seed=seed, options={"difficulty": difficulty})
         states, again = _enumerate(env)
         met += states
         joined += again
@@ -50,9 +51,14 @@ def keys_have_no_history(subject: Subject) -> None:
     full marks, and in random play.
     """
     env = subject.quick(max_turns=10_000)
+    for difficulty in (rungs(env)[0], rungs(env)[-1]):
+        _keep_no_history(env, difficulty)
+
+
+def _keep_no_history(env: Env[Any], difficulty: str) -> None:
     rng = random.Random(5)
-    pool = [*JUNK, *strangers(env, env.difficulties[0], 4)]
-    env.reset(seed=5)
+    pool = [*JUNK, *strangers(env, difficulty, 4)]
+    env.reset(seed=5, options={"difficulty": difficulty})
     start = env.snapshot()
     futures: dict[str, Any] = {}
     for walk in range(6):

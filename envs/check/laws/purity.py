@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from verigym.envs.check.subject import Broken, Subject, plan, wander
+from verigym.envs.check.subject import Broken, Subject, plan, rungs, wander
 
 _CALLS = {
     "time": (
@@ -70,7 +70,7 @@ def it_is_pure(subject: Subject) -> None:
     with _captured() as said, _watched(package, found):
         env = subject.quick()
         for seed in range(2):
-            for difficulty in env.difficulties:
+            for difficulty in rungs(env):
                 env.reset(seed=seed, options={"difficulty": difficulty})
                 list(wander(env, random.Random(seed), 5))
                 env.reset(seed=seed)

@@ -18,14 +18,10 @@ from verigym.envs.check.subject import (
     earned,
     plan,
     random_action,
+    rungs,
     strangers,
 )
 from verigym.envs.check.tricks import lists_with, tricks, untagged
-
-_OTHERS = 24
-_LISTED = 3
-"""Maximum number of other tasks that a list of answers is made from, and number of tasks that it
-is tried on."""
 
 _OTHERS = 24
 _LISTED = 3
@@ -40,8 +36,8 @@ def the_oracle_earns_full_marks(subject: Subject) -> dict[str, Any]:
         if len(env.oracle_absent) <= 20:
             raise Broken("say in oracle_absent why there is no oracle")
         return {"oracle": env.oracle_absent}
-    kinds = list(itertools.product(env.difficulties, verigym.SPLITS))
-    others = [form for form in env.scale().levels if form not in env.difficulties]
+    kinds = list(itertools.product(rungs(env), verigym.SPLITS))
+    others = [form for form in env.scale().levels if form not in rungs(env)]
     kinds += zip(others, itertools.cycle(verigym.SPLITS), strict=False)
     turns: dict[str, list[int]] = {}
     shown: dict[str, list[int]] = {}
@@ -73,7 +69,7 @@ def chance_earns_next_to_nothing(subject: Subject) -> dict[str, Any]:
     """Check that random play earns at most `chance` on average, at each difficulty."""
     env = subject.make()
     earned_by: dict[str, float] = {}
-    for difficulty in env.difficulties:
+    for difficulty in rungs(env):
         returns = []
         for seed in range(subject.few(subject.seeds)):
             env.reset(seed=seed, options={"difficulty": difficulty})
@@ -101,7 +97,7 @@ def tricks_earn_nothing(subject: Subject) -> None:
     An instruction whose only number is the right answer is let pass: it gives that answer.
     """
     env = subject.make()
-    for difficulty in env.difficulties:
+    for difficulty in rungs(env):
         others = [
             untagged(action) for action in strangers(env, difficulty, subject.few(_OTHERS) // 2)
         ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from verigym.canonical import JSON
 from verigym.env import Env, Snapshot
-from verigym.envs.check.subject import Broken, Subject, plan
+from verigym.envs.check.subject import Broken, Subject, plan, rungs
 
 _TASKS = 8
 _PLACED = 24
@@ -27,7 +27,7 @@ def the_answer_is_hidden(subject: Subject) -> None:
     place would not need to read the question.
     """
     env = subject.quick()
-    for difficulty in env.difficulties:
+    for difficulty in rungs(env):
         seen: list[str] = []
         texts: dict[tuple[str, int], list[tuple[list[str], str]]] = {}
         for seed in range(max(_TASKS, min(_PLACED, subject.few(subject.seeds) // 8))):

@@ -9,7 +9,7 @@ from typing import Any
 import verigym
 from verigym.canonical import JSON
 from verigym.env import Draft, Env
-from verigym.envs.check.subject import Broken, Subject
+from verigym.envs.check.subject import Broken, Subject, rungs
 
 _SAMPLE = 60
 _DRAWN = 4
@@ -22,7 +22,7 @@ def seeds_give_different_tasks(subject: Subject) -> dict[str, Any]:
     env = subject.make()
     sample = min(_SAMPLE, 2 * subject.seeds)
     shares = {}
-    for difficulty in env.difficulties:
+    for difficulty in rungs(env):
         contents = {env.sample_task(seed, difficulty).content for seed in range(sample)}
         shares[difficulty] = round(len(contents) / sample, 2)
         if len(contents) < min(8, sample):
@@ -34,7 +34,7 @@ def splits_share_no_content(subject: Subject) -> None:
     """Check that no content is in two splits, at any difficulty."""
     env = subject.make()
     seen: dict[str, str] = {}
-    for difficulty in env.difficulties:
+    for difficulty in rungs(env):
         for split in verigym.SPLITS:
             for seed in range(subject.few(_SAMPLE)):
                 task = env.sample_task(seed, difficulty, split)
@@ -48,7 +48,7 @@ def wording_leaves_the_split(subject: Subject) -> None:
     """Check that other words in a prompt leave its task in its split: the essence decides, and holds none of
     them."""
     env = subject.make()
-    for difficulty in env.difficulties:
+    for difficulty in rungs(env):
         for draft in _drafts(env, difficulty, subject.few(_DRAWN)):
             if env.split_of(replace(draft, prompt=_REWORDED)) != env.split_of(draft):
                 raise Broken(

@@ -55,6 +55,14 @@ class TellsShortAnswer(Sound):
         return super().observe(state) + told
 
 
+class TellsAtTheTop(Sound):
+    """Levels without a name show the code in the prompt."""
+
+    def generate(self, rng, level):
+        draft = super().generate(rng, level)
+        return draft if level < 7 else replace(draft, prompt=f"{draft.prompt} {draft.reference}")
+
+
 class TellsInPlay(Sound):
     def step(self, action):
         *rest, info = super().step(action)
@@ -232,6 +240,7 @@ def test_a_grid_that_is_played_on_is_no_secret(name):
         (KeyOfTurn, keys.keys_have_no_history, "changes with the turn"),
         (KeyOfCount, keys.keys_have_no_history, "two keys, one future"),
         (TellsShortAnswer, secrecy.the_answer_is_hidden, "the observation, at one place"),
+        (TellsAtTheTop, secrecy.the_answer_is_hidden, "train:7:0: the answer stands in the obs"),
         (TellsInPlay, secrecy.the_answer_is_hidden, "info after junk, at one place"),
         (TellsProgramInInfo, secrecy.the_answer_is_hidden, "'def check.* in info after junk"),
         (TellsProgramIndented, secrecy.the_answer_is_hidden, "'def check.* in the observation"),
