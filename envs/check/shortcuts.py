@@ -1,12 +1,14 @@
 """Shortcuts: policies that read little and solve nothing, and what they earn at each level.
 
 `verigym levels` shows them, and the law `success_falls_with_the_level` compares levels by them. All are
-those of `cheap_play.py`, and three that play: random legal moves, one move repeated, a candidate drawn at random.
+those of `cheap_play.py`, and four that play: random legal moves, one move repeated, a candidate drawn at random,
+and a search that tries legal moves in the environment itself until it has tried `NODES`.
 """
 
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import ceil
@@ -16,10 +18,13 @@ from verigym.env import Env
 from verigym.envs.check.cheap_play import Played, cheap_replies, gain
 from verigym.envs.check.subject import bounded, earned
 
-RANDOM, REPEATED = "random play", "repeated move"
+RANDOM, REPEATED, SEARCHED = "random play", "repeated move", "bounded search"
 COPIED, CONSTANT = "prompt copy", "constant"
 OTHER, GUESSED = "other answer", "guess"
-KINDS = (RANDOM, REPEATED, COPIED, CONSTANT, OTHER, GUESSED)
+KINDS = (RANDOM, REPEATED, SEARCHED, COPIED, CONSTANT, OTHER, GUESSED)
+
+NODES = 200
+"""Moves that the bounded search tries in a task."""
 
 Rewards = dict[str, dict[str, list[float]]]
 """Return of each shortcut by level, a number for each task that it was tried on."""
@@ -68,6 +73,7 @@ def _shortcuts(
     if legal := env.legal_actions(env.state):
         yield RANDOM, partial(_wander, env, one, rng)
         yield REPEATED, partial(_repeat, env, one, rng.choice(legal))
+        yield SEARCHED, partial(_search, env, one)
     if len(known := env.candidates(one.start.task)) > 1:
         yield GUESSED, partial(_best, env, one, [one.form.fill(rng.choice(known))])
     for name, replies, _ in cheap_replies(one, list(alike), env.chance, env.chance):
@@ -81,6 +87,30 @@ def _best(env: Env[Any], one: Played, replies: Sequence[str]) -> float:
 def _repeat(env: Env[Any], one: Played, action: str) -> float:
     env.restore(one.start)
     return _share(earned(env, action))
+
+
+def _search(env: Env[Any], one: Played) -> float:
+    """Return the highest return that a breadth-first search finds among the first `NODES` moves.
+
+    It tries moves on copies of the environment, hidden things included, and visits no state twice.
+    """
+    env.restore(one.start)
+    seen = {env.state_key()}
+    queue = deque([(one.start, 0.0)])
+    best, tried = 0.0, 0
+    while queue and best < 1.0:
+        here, total = queue.popleft()
+        for action in env.legal_actions(here.state) or ():
+            if tried == NODES:
+                return _share(best)
+            env.restore(here)
+            _, reward, terminated, truncated, info = env.step(action)
+            tried += 1
+            best = max(best, total + reward)
+            if not (terminated or truncated or info["state_key"] in seen):
+                seen.add(info["state_key"])
+                queue.append((env.snapshot(), total + reward))
+    return _share(best)
 
 
 def _wander(env: Env[Any], one: Played, rng: random.Random) -> float:

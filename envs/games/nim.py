@@ -24,7 +24,7 @@ LEVELS = {
     4: ("greedy", 4, 25),
     5: ("perfect", 4, 27),
     6: ("perfect", 5, 25),
-    7: ("perfect", 6, 35),
+    7: ("perfect", 7, 55),
     8: ("perfect", 6, 79),
     9: ("perfect", 7, 91),
     10: ("perfect", 8, 121),
@@ -33,8 +33,8 @@ LEVELS = {
 RULED = {7: (4, False)}
 # From level 8 on: moves that take objects from several heaps at once.
 STEPPED = {
-    8: StepGame(count=2, heaps=(20, 28), steps=5, most=4, tries=500, narrow=2),
-    9: StepGame(count=3, heaps=(14, 18), steps=6, most=4, tries=1500, narrow=2),
+    8: StepGame(count=2, heaps=(22, 28), steps=6, most=3, tries=500, narrow=2),
+    9: StepGame(count=3, heaps=(17, 21), steps=7, most=4, tries=1500, narrow=2),
     10: StepGame(count=3, heaps=(18, 22), steps=7, most=4, tries=4000, narrow=4),
 }
 _LARGEST = 9  # heap, with both sides played

@@ -9,7 +9,10 @@ from html import escape
 from verigym.trainers.report.svg import Plot, percent, short
 
 _WIDTH, _PLOT, _LINE = 760, 380, 20
-_COLOURS = ("#2a78d6", "#d9541f", "#159a6f", "#d99100", "#d9578f", "#5a48c0", "#d63a39", "#008300")
+_COLOURS = (
+    *("#2a78d6", "#d9541f", "#159a6f", "#d99100", "#d9578f"),
+    *("#5a48c0", "#d63a39", "#008300", "#7a4a1e", "#00808a"),
+)
 _STYLE = (
     "svg{background:#fdfdfc}text{font:12px system-ui,sans-serif;fill:#52514e}text.title{font-size:15px;fill:#10100e}"
     ".grid{stroke:#eae9e4}.axis{stroke:#bdbbb3}.line{fill:none;stroke-width:2}.band{opacity:.16}"

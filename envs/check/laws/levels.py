@@ -61,8 +61,8 @@ def difficulties_are_in_order(subject: Subject) -> dict[str, Any]:
 def success_falls_with_the_level(subject: Subject) -> dict[str, Any]:
     """Check that neither a policy that errs nor any shortcut does better at a higher level than at a lower one.
 
-    The policy errs in each operation at one of three rates; shortcuts are random play, constants, copies of the
-    prompt and other policies that solve nothing. A difference counts if neither chance explains it nor what
+    The policy errs in each operation at one of three rates; shortcuts are random play, a search of
+    few moves, constants, copies of the prompt and other policies that solve nothing. A difference counts if neither chance explains it nor what
     `Env.chance` declares. Shortcuts are not played if every verdict runs programs. The success by level goes into
     the card.
     """

@@ -7,7 +7,16 @@ import pytest
 
 import verigym
 from verigym.envs.check.by_level import ERROR_RATES, measure_levels, play_level, tasks_of
-from verigym.envs.check.shortcuts import CONSTANT, GUESSED, KINDS, RANDOM, kind_of, play_shortcuts
+from verigym.envs.check.shortcuts import (
+    CONSTANT,
+    GUESSED,
+    KINDS,
+    NODES,
+    RANDOM,
+    SEARCHED,
+    kind_of,
+    play_shortcuts,
+)
 from verigym.verifiers.audit.intervals import wilson
 
 SOURCE = Path(__file__).parents[2] / "data" / "broken_envs" / "broken_envs.py"
@@ -62,6 +71,25 @@ def test_moves_are_played_where_they_can_be_listed_and_guesses_where_there_are_c
     guessed = play_shortcuts(choice, tasks_of({"easy": play_level(choice, "easy", range(24))}))
     assert 4 < sum(guessed[GUESSED]["easy"]) < 20
     assert RANDOM not in guessed
+
+
+def test_a_search_solves_what_has_few_states_and_stops_at_its_limit():
+    class Tried(type(verigym.make("keydoor"))):
+        moves = 0
+
+        def transition(self, state, action):
+            self.moves += 1
+            return super().transition(state, action)
+
+    found = {}
+    for level in ("tiny", "10"):
+        env = Tried()
+        tasks = tasks_of({level: play_level(env, level, range(1))})
+        found[level] = play_shortcuts(env, tasks)[SEARCHED][level]
+    assert found == {"tiny": [1.0], "10": [0.0]}
+    # All other shortcuts together: random play and one move repeated to the end, and some replies.
+    others = 2 * env.turns_allowed(env.task) + 400
+    assert NODES <= env.moves <= NODES + others + 200
 
 
 def test_what_earns_nothing_at_first_is_not_tried_again():
