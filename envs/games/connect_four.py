@@ -23,14 +23,15 @@ from verigym.verifiers.games.connect_four_values import best_cells
 from verigym.verifiers.games.duels import DuelState
 from verigym.verifiers.games.rules import RULES
 
-# Opponent, in how many moves the win can be forced, and moves to spare.
+# Opponent, in how many moves the win can be forced, moves to spare, and the fewest signs on the board: a fuller one has
+# fewer cells to think of.
 LEVELS = {
-    1: ("random", 2, 2),
-    2: ("greedy", 2, 0),
-    3: ("greedy", 3, 1),
-    4: ("greedy", 3, 0),
-    5: ("search", 4, 1),
-    6: ("search", 4, 0),
+    1: ("random", 2, 2, 24),
+    2: ("greedy", 2, 0, 10),
+    3: ("greedy", 3, 1, 22),
+    4: ("greedy", 3, 0, 10),
+    5: ("search", 4, 1, 22),
+    6: ("search", 4, 0, 10),
 }
 # From level 7 on the opponent plays perfectly.
 LATE = {
@@ -39,7 +40,6 @@ LATE = {
     9: LateWin(empty=18, moves=8, narrow=2, tries=300, spare=0),
     10: LateWin(empty=18, moves=9, narrow=3, tries=800, spare=0),
 }
-_FIRST_PLY = 10  # fewer signs hold no forced win to speak of
 
 _BOARD = """\
 Connect four on a board of 7 columns and 6 rows. A piece falls to the lowest empty cell of its column; four \
@@ -74,9 +74,9 @@ class ConnectFour(Duel):
             opponent, turns = "perfect", late.moves + late.spare
             board = late_win(rng, late, self.wants)
         else:
-            opponent, moves, spare = LEVELS[level]
+            opponent, moves, spare, least = LEVELS[level]
             turns = moves + spare
-            board = _won_position(rng, moves)
+            board = _won_position(rng, moves, least)
         reference = {
             "rows": rows_of(board),
             "opponent": opponent,
@@ -169,8 +169,9 @@ class ConnectFour(Duel):
         return operations
 
 
-def _won_position(rng: np.random.Generator, moves: int) -> tuple[int, int]:
-    """A position in which the side to move forces four in `moves` of its own, and not in fewer."""
+def _won_position(rng: np.random.Generator, moves: int, least: int) -> tuple[int, int]:
+    """A position in which the side to move forces four in `moves` of its own, and not in fewer, with
+    at least so many signs on the board."""
     while True:
         me = you = 0
         for ply, draw in enumerate(rng.integers(1 << 30, size=42).tolist()):
@@ -178,7 +179,7 @@ def _won_position(rng: np.random.Generator, moves: int) -> tuple[int, int]:
             if completing(me, both) & open_cells(both):
                 break
             if (
-                ply >= _FIRST_PLY
+                ply >= least
                 and _forcing(me, you, moves)
                 and not wins_in(me, you, moves - 1)
                 and not (moves == 2 and _by_one_column(me, you))
