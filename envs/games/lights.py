@@ -22,13 +22,13 @@ SIZES = {
     5: (5, 5),
     6: (5, 8),
 }
-# From level 7 on: rows and columns, shades, steps to further lights that a press turns, least operations to solve it,
-# and presses to spare in percent. The edges meet.
+# From level 7 on: rows and columns, shades, further lights that a press turns, how far away they are at most, least
+# operations to solve it, and presses to spare in percent. The edges meet.
 RULED = {
-    7: (5, 2, 4, 700, 20),
-    8: (5, 3, 4, 1500, 10),
-    9: (6, 3, 4, 2500, 5),
-    10: (7, 3, 4, 6000, 0),
+    7: (5, 2, 4, 2, 700, 20),
+    8: (6, 3, 4, 2, 2500, 10),
+    9: (7, 5, 5, 3, 9000, 5),
+    10: (9, 7, 7, 4, 50000, 0),
 }
 
 _PROMPT = """\
@@ -101,8 +101,9 @@ def _lines(board: Board | Lamps) -> tuple[str, ...]:
 
 def _draw_ruled(rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
     """Draw what a press turns until each start has one set of presses, then a start."""
-    size, shades, others, least, spare = RULED[level]
-    steps = [(r, c) for r in range(-2, 3) for c in range(-2, 3) if (r, c) != (0, 0)]
+    size, shades, others, far, least, spare = RULED[level]
+    near = range(-far, far + 1)
+    steps = [(r, c) for r in near for c in near if (r, c) != (0, 0)]
     while True:
         chosen = sorted(rng.permutation(len(steps))[:others].tolist())
         flips = ((0, 0), *(steps[i] for i in chosen))
