@@ -87,7 +87,8 @@ class WordleRules:
 class MastermindRules:
     """`{"secret": "1352", "symbols": 6, "max_moves": 9}`: a guess is a code of the same length over 1 to `symbols`.
 
-    `given` is a list of guesses that are marked at the start.
+    `given` is a list of guesses that are marked at the start. With `"marks": "sum"` a mark is shown as one number, which
+    changes no rule.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Guesses:
@@ -98,7 +99,9 @@ class MastermindRules:
         given = reference.get("given", [])
         if not isinstance(given, list | tuple):
             raise TaskError(f"mastermind: given must be a list of codes, got {given!r}")
-        state = Guesses(secret, symbols=symbols)
+        if (marks := reference.get("marks")) not in (None, "sum"):
+            raise TaskError(f'mastermind: marks must be "sum" or left out, got {marks!r}')
+        state = Guesses(secret, symbols=symbols, counted=marks == "sum")
         for raw in given:
             code = self.read(raw)
             if code is None or not self.legal(state, code) or code == secret:
@@ -116,7 +119,8 @@ class MastermindRules:
         return len(move) == len(state.secret) and int(max(move)) <= state.symbols
 
     def apply(self, state: Guesses, move: str) -> Guesses:
-        return Guesses(state.secret, _with(state.made, move), state.symbols)
+        made = _with(state.made, move)
+        return Guesses(state.secret, made, state.symbols, counted=state.counted)
 
     def won(self, state: Guesses) -> bool:
         return _holds(state.made, state.secret)
