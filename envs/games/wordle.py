@@ -16,7 +16,7 @@ from verigym.envs.games.words import words
 from verigym.verifiers.games.guessing import Guesses, code_marks, word_marks
 
 # Letters, guesses, and how many words are hidden. From level 8 on the marks are counted: a player who knows the list of
-# words needs 4, 5 and 6 guesses as a rule, and 7 are enough in nine of ten tasks.
+# words needs 4, 5 and 6 guesses as a rule. At level 10 words are hidden that this player finds in the guesses there are.
 SIZES = {
     1: (3, 10, 1),
     2: (4, 8, 1),
@@ -27,9 +27,10 @@ SIZES = {
     7: (5, 12, 6),
     8: (5, 7, 1),
     9: (5, 7, 2),
-    10: (5, 7, 3),
+    10: (5, 6, 3),
 }
 COUNTED = 8
+_FOUND = 10
 
 _PROMPT = """\
 Find {what} of {letters} letters{each} in {turns} guesses. A guess is any {letters} letters from a to z.
@@ -38,7 +39,7 @@ word, or not once more.{several} Your guesses are listed in alphabetical order. 
 _PROMPT_COUNTED = """\
 Find {what} of {letters} letters{each} in {turns} guesses. A guess is any {letters} letters from a to z.
 For each guess you see two numbers: how many of its letters are right and in the right place, and how many others are in the word but \
-elsewhere, each as often as the word has it. You do not see which letters these are.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
+elsewhere. A letter that a guess repeats counts at most as often as the word has it. You do not see which letters these are.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
 _SEVERAL = (
     " It is marked for each hidden word, always in the same order; every word must be guessed."
 )
@@ -71,7 +72,9 @@ class Wordle(ReplayedGame):
         secret = word()
         # Each word is of the split, and so are all together.
         while count > 1 and (
-            len(set(secret.split())) < count or not self.wants(" ".join(sorted(secret.split())))
+            len(set(secret.split())) < count
+            or not self.wants(" ".join(sorted(secret.split())))
+            or (level == _FOUND and len(find_by_counts(secret)[0]) > turns)
         ):
             secret = " ".join(word() for _ in range(count))
         counted = level >= COUNTED
