@@ -133,8 +133,9 @@ class ScaleQuery(Explorer):
         if _CHAINED in self.task.tags:
             operations += self._values_looked_at(state)
             query = self._next(state) or ""
+            named = _NAMED.findall(" ".join(self._reference()["plan"]))
             columns = self._warehouse().columns().items()
-            names = [name for t, own in columns for name in (t, *(pair[0] for pair in own))]
+            names = [n for t, own in columns if t in named for n in (t, *(pair[0] for pair in own))]
         else:
             query, names = self._reference()["query"], names_of(self._extent().names)
         writer = QueryWriter()
