@@ -86,12 +86,16 @@ class ToldApart:
 
 
 def draw_told_apart(
-    rng: np.random.Generator, domain: Domain, level: int, is_wanted: Callable[[JSON], bool]
+    rng: np.random.Generator,
+    domain: Domain,
+    level: int,
+    n_columns: int,
+    is_wanted: Callable[[JSON], bool],
 ) -> ToldApart | JSON:
     """Draw a report whose essence is wanted; the essence alone if the first drawn is not, which costs little."""
     while True:
         records = draw_records(rng, domain, level)
-        report = draw_report(rng, domain, level, COLUMNS_OF[level])
+        report = draw_report(rng, domain, level, n_columns)
         essence: JSON = asked(records, report)
         if not is_wanted(essence):
             return essence
@@ -180,8 +184,9 @@ def compared(
 
 def _rules_show(db: sqlite3.Connection, records: Records, report: Report) -> bool:
     """Return True if the report gives something else under every other reading of the notes; the columns are
-    compared one by one, since the first that differs is enough."""
-    queries = [f"SELECT o.id, {one.query} FROM {records.domain.owner} o" for one in report.columns]
+    compared one by one, those of few clauses first, since the first that differs is enough."""
+    columns = sorted(report.columns, key=lambda one: one.steps)
+    queries = [f"SELECT o.id, {one.query} FROM {records.domain.owner} o" for one in columns]
     _make_views(db, records)
     right = [_result(db, query) for query in queries]
     for twin in records.twins():
