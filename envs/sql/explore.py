@@ -16,7 +16,7 @@ from verigym.envs.sql.explorer import STEPS, Explorer, LastResult
 from verigym.envs.sql.hidden import HiddenWorld
 from verigym.envs.sql.old_world import OldWorld
 from verigym.envs.sql.read_notes import NotesReader
-from verigym.envs.sql.records_rows import COLUMNS_OF, ToldApart, asked, draw_told_apart, own_draws
+from verigym.envs.sql.records_rows import ToldApart, asked, draw_told_apart, own_draws
 from verigym.envs.sql.report import draw
 from verigym.envs.sql.systems import DOCUMENTS, N_SYSTEMS
 from verigym.envs.sql.systems_world import SystemsWorld
@@ -109,7 +109,7 @@ class Explore(Explorer):
 
         rng = own_draws(rng, 2)
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
-        drawn = draw_told_apart(rng, domain, level, COLUMNS_OF[level], is_wanted)
+        drawn = draw_told_apart(rng, domain, level, is_wanted)
         if not isinstance(drawn, ToldApart):
             return Draft(prompt="", reference=None, essence=drawn)
         old = OldWorld.plain(drawn, int(rng.integers(2**31)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from verigym.envs.sql.domains import DOMAINS, Domain
 from verigym.envs.sql.kinds import Variant
 from verigym.envs.sql.read_notes import query_from
 from verigym.envs.sql.records import BY_LEVEL, Records
-from verigym.envs.sql.records_rows import COLUMNS_OF, ToldApart, asked, draw_told_apart
+from verigym.envs.sql.records_rows import ToldApart, asked, draw_told_apart
 from verigym.envs.sql.report import Report, draw
 from verigym.envs.sql.write_query import operations_of, question_in
 from verigym.question import Ask, Question, QuestionState
@@ -50,8 +49,6 @@ class Questions(Question):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
-    columns_of: ClassVar[Mapping[int, int]] = COLUMNS_OF
-    """Columns of a report beside the name or id, by level from 8 on."""
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
@@ -74,7 +71,7 @@ class Questions(Question):
         def is_wanted(essence: JSON) -> bool:
             return self.split_of(Draft(prompt="", reference=None, essence=essence)) == self._drawing
 
-        drawn = draw_told_apart(rng, domain, level, self.columns_of[level], is_wanted)
+        drawn = draw_told_apart(rng, domain, level, is_wanted)
         if not isinstance(drawn, ToldApart):
             return Ask(prompt="", answer="", essence=drawn)
         query = asked(drawn.records, drawn.report)

@@ -17,7 +17,7 @@ from verigym.envs.sql.notes import AS_OF
 from verigym.envs.sql.records import Records, draw_records
 from verigym.envs.sql.report import NEW, SIMPLE, Report, draw_report
 
-COLUMNS_OF = {8: 3, 9: 5, 10: 7}
+COLUMNS_OF = {8: 3, 9: 5, 10: 9}
 """Columns of a report beside the name or id, by level."""
 _TRIES = 20
 _SAME_KIND, _SAME_LEVEL = 4, 12
@@ -86,16 +86,12 @@ class ToldApart:
 
 
 def draw_told_apart(
-    rng: np.random.Generator,
-    domain: Domain,
-    level: int,
-    n_columns: int,
-    is_wanted: Callable[[JSON], bool],
+    rng: np.random.Generator, domain: Domain, level: int, is_wanted: Callable[[JSON], bool]
 ) -> ToldApart | JSON:
     """Draw a report whose essence is wanted; the essence alone if the first drawn is not, which costs little."""
     while True:
         records = draw_records(rng, domain, level)
-        report = draw_report(rng, domain, level, n_columns)
+        report = draw_report(rng, domain, level, COLUMNS_OF[level])
         essence: JSON = asked(records, report)
         if not is_wanted(essence):
             return essence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import ClassVar
@@ -26,10 +26,8 @@ from verigym.question import Ask, QuestionState
 
 FAULTS = {8: (1, 1, 1), 9: (2, 2, 3), 10: (3, 3, 6)}
 """Rules that are misread, columns that are mistaken, and slips, by level."""
-MISSING = {8: 0, 9: 2, 10: 5}
+MISSING = {8: 0, 9: 2, 10: 6}
 """Columns that are still to be written, by level: those whose queries have most clauses."""
-COLUMNS = {8: 3, 9: 5, 10: 9}
-"""Columns of the report beside the name or id, by level."""
 _TRIES = 6
 _SHARED = 6
 """Up to this level, the questions of a seed are those of `sql/questions`."""
@@ -59,7 +57,6 @@ class Repair(Questions):
     """
 
     id: ClassVar[str] = "verigym/sql/repair-v0"
-    columns_of: ClassVar[Mapping[int, int]] = COLUMNS
     chance: ClassVar[float] = 0.12  # a question has 8 to 12 twins; to undo one at random is a guess
 
     @override

@@ -6,6 +6,7 @@ late events, and void ones are taken away.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +17,7 @@ from verigym.canonical import JSON
 from verigym.envs.sql.big import DAYS, Big
 from verigym.envs.sql.warehouse import MOST, Warehouse
 
-SLACK = {8: 1.5, 9: 1.25, 10: 1.1}
+SLACK = {8: 1.4, 9: 1.15, 10: 1.05}
 """Rows that may be read, in those that the plan reads."""
 
 Run = Callable[[str], Sequence[Sequence[Any]]]
@@ -104,14 +105,16 @@ def question(chain: Chain, warehouse: Warehouse) -> str:
 
 
 def most_read(chain: Chain, warehouse: Warehouse) -> int:
-    """Return the most rows that the plan reads."""
-    rows = MOST["owner"] + MOST["owner_month"] + _to_correct(warehouse, "owner_month")
-    rows += MOST["quarter"] + MOST["thing"] + _to_complete(warehouse, "quarter")
-    if chain.level >= 9:
-        rows += MOST["range"] + _to_complete(warehouse, "range")
+    """Return the most rows that the plan reads, which names no table twice in a query."""
+    last = {"range", *_to_complete(warehouse, "range")} if chain.level >= 9 else set()
     if chain.level >= 10:
-        rows += MOST["kind_day"] + _to_correct(warehouse, "kind_day")
-    return rows
+        last |= {"kind_day", *_to_correct(warehouse, "kind_day")}
+    queries = (
+        {"owner", "owner_month", *_to_correct(warehouse, "owner_month")},
+        {"quarter", "thing", *_to_complete(warehouse, "quarter")},
+        last,
+    )
+    return sum(MOST[family] for families in queries for family in families)
 
 
 def budget(chain: Chain, warehouse: Warehouse) -> int:
@@ -140,21 +143,29 @@ class Plan:
                 f"SELECT SUM({d.amount} * place) AS answer FROM (SELECT {d.amount}, ROW_NUMBER() OVER (ORDER BY {d.day}, id) AS place "
                 f"FROM ({events}) x) y"
             )
-        day = self._one(
-            f"SELECT {d.day} FROM (SELECT {d.day}, {d.day} - LAG({d.day}) OVER (ORDER BY {d.day}, id) AS gap FROM ({events}) x) y "
-            f"WHERE gap IS NOT NULL ORDER BY gap DESC, {d.day} LIMIT 1"
-        )
-        if day is None:
-            return None
-        low, high = _month(day)
+        # The day is not shown: the last step is in the same query, which reads late, void and amended events once for both.
         return self._one(
-            f"SELECT SUM(total) AS answer FROM ({self._corrected('kind_day')}) x WHERE {d.kind} = '{chain.kind}' AND {d.day} >= '{low}' "
-            f"AND {d.day} < '{high}'"
+            f"WITH e AS (SELECT {d.day} AS day FROM (SELECT {d.day}, {d.day} - LAG({d.day}) OVER (ORDER BY {d.day}, id) AS gap "
+            f"FROM ({events}) x) y WHERE gap IS NOT NULL ORDER BY gap DESC, {d.day} LIMIT 1) SELECT SUM(x.total) AS answer "
+            f"FROM ({self._corrected('kind_day')}) x, e WHERE x.{d.kind} = '{chain.kind}' "
+            f"AND date_trunc('month', x.{d.day}) = date_trunc('month', e.day)"
         )
 
     def _ask(self, query: str) -> Sequence[Sequence[Any]]:
+        query = self._naming_once(query)
         self.queries.append(query)
         return self._run(query)
+
+    def _naming_once(self, query: str) -> str:
+        """Return a query that names the tables of late, void and amended events once each, by a name of its own for what it reads."""
+        w, own = self._warehouse, []
+        for table in (w.late, w.void, w.amended):
+            if re.search(rf"\b{table}\b", query):
+                query = re.sub(rf"\b{table}\b", f"all_{table}", query)
+                own.append(f"all_{table} AS (SELECT * FROM {table})")
+        if not own:
+            return query
+        return f"WITH {', '.join(own)}{', ' if query.startswith('WITH ') else ' '}{query.removeprefix('WITH ')}"
 
     def _one(self, query: str) -> Any:
         rows = self._ask(query)
@@ -260,29 +271,22 @@ def planned(reference: Any) -> Any:
     return {**reference, "plan": plan.queries, "answer": answer}
 
 
-def _to_complete(w: Warehouse, family: str) -> int:
-    rows = MOST["late"] if family in w.without_late else 0
-    rows += MOST["void"] if w.has_void else 0
-    return rows + (MOST["amended"] if family in w.before_amended else 0)
+def _to_complete(w: Warehouse, family: str) -> set[str]:
+    """Return the families beside a part that are needed to have the events that count."""
+    found = {"late"} if family in w.without_late else set()
+    found |= {"void"} if w.has_void else set()
+    return found | ({"amended"} if family in w.before_amended else set())
 
 
-def _to_correct(w: Warehouse, family: str) -> int:
+def _to_correct(w: Warehouse, family: str) -> set[str]:
+    """Return the families beside a summary that are needed to have the totals of the events that count."""
     lacks, counts, is_old = (
         family in one for one in (w.without_late, w.with_void, w.before_amended)
     )
-    rows = MOST["late"] if lacks else 0
-    rows += MOST["void"] if w.has_void and (lacks or counts) else 0
-    rows += MOST["amended"] if is_old else 0
-    rows += MOST["void"] if is_old and not counts else 0
-    return rows + (MOST["thing"] if rows else 0)
-
-
-def _month(day: Any) -> tuple[str, str]:
-    """Return the first day of the month of a day, and of the next one."""
-    return (
-        f"{day.year}-{day.month:02}-01",
-        f"{day.year + day.month // 12}-{day.month % 12 + 1:02}-01",
-    )
+    found = {"late"} if lacks else set()
+    found |= {"void"} if w.has_void and (lacks or counts or is_old) else set()
+    found |= {"amended"} if is_old else set()
+    return found | ({"thing"} if found else set())
 
 
 def _quarter(day: Any) -> tuple[str, str]:

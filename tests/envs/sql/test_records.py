@@ -13,7 +13,7 @@ from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.notes import RULES
 from verigym.envs.sql.read_notes import query_from
 from verigym.envs.sql.records import BY_LEVEL, draw_records
-from verigym.envs.sql.records_rows import COLUMNS_OF, asked, compared, draw_told_apart
+from verigym.envs.sql.records_rows import asked, compared, draw_told_apart
 from verigym.envs.sql.slips import slips_for
 from verigym.envs.sql.write_query import question_in
 
@@ -22,9 +22,7 @@ LEVELS = tuple(BY_LEVEL)
 
 def drawn(seed, level):
     rng = np.random.Generator(np.random.PCG64(seed))
-    return draw_told_apart(
-        rng, DOMAINS[seed % len(DOMAINS)], level, COLUMNS_OF[level], lambda _: True
-    )
+    return draw_told_apart(rng, DOMAINS[seed % len(DOMAINS)], level, lambda _: True)
 
 
 def loaded(one):
