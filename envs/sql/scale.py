@@ -19,7 +19,7 @@ from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.explorer import STEPS, Explorer, LastResult
 from verigym.envs.sql.hidden import described
 from verigym.envs.sql.reading import rows_read
-from verigym.envs.sql.scale_chain import SLACK, budget, draw_chain, planned
+from verigym.envs.sql.scale_chain import NAMED, SLACK, draw_chain, planned
 from verigym.envs.sql.scale_chain import question as chain_question
 from verigym.envs.sql.scale_questions import ask
 from verigym.envs.sql.warehouse import Warehouse, draw_warehouse, sizes_of
@@ -58,13 +58,14 @@ _READING = """\
 Reading is limited. A query reads all rows of each table that it names, once for each time that it names it, whatever it does \
 with them; names that it gives itself by WITH read nothing. All your queries together may read {rows} rows. A query that would go \
 beyond that is refused and reads nothing, and neither does one that cannot be started because of an error in it; any other \
-reads all of these rows, even if it fails. Parts and summaries of the largest table are among the tables, and their \
-descriptions say what they leave out. The {events} are {span}."""
+reads all of these rows, even if it fails. Parts and summaries of the largest table are among the tables, and the \
+description of each says what it leaves out. The {events} are {span}."""
+_ROWS = "ROWS-TO-READ"
+"""Stands for the limit in a prompt until the plan is known."""
 _CHAINED = "chained"
 """Tag of questions of several steps with a limit on the rows read."""
 
 _VALUE = re.compile(r"[\d-]+")
-_NAMED = re.compile(r"(?:FROM|JOIN) (\w+)")
 
 
 class ScaleQuery(Explorer):
@@ -133,7 +134,7 @@ class ScaleQuery(Explorer):
         if _CHAINED in self.task.tags:
             operations += self._values_looked_at(state)
             query = self._next(state) or ""
-            named = _NAMED.findall(" ".join(self._reference()["plan"]))
+            named = NAMED.findall(" ".join(self._reference()["plan"]))
             columns = self._warehouse().columns().items()
             names = [n for t, own in columns if t in named for n in (t, *(pair[0] for pair in own))]
         else:
@@ -221,7 +222,7 @@ class ScaleQuery(Explorer):
 
     def _rows_read(self, query: str) -> int:
         sizes = self._sizes()
-        return sum(sizes[name] for name in _NAMED.findall(query) if name in sizes)
+        return sum(sizes[name] for name in NAMED.findall(query) if name in sizes)
 
     def _sizes(self) -> dict[str, int]:
         """Return the rows of each table."""
@@ -239,6 +240,8 @@ class ScaleQuery(Explorer):
             if _CHAINED in task.tags:
                 reference = planned(reference)
                 answer = reference["answer"]
+                prompt = task.prompt.replace(_ROWS, str(reference["most_read"]))
+                task = replace(task, prompt=prompt)
             else:
                 answer = answer_of(reference)
             if answer is not None:
@@ -260,7 +263,6 @@ def _chained(rng: np.random.Generator, extent: Extent, level: int) -> Draft:
     """Return a question of several steps, with a limit on the rows read."""
     warehouse = draw_warehouse(rng, extent, level)
     chain = draw_chain(rng, warehouse, level)
-    most = budget(chain, warehouse)
     prompt = _PROMPT.format(
         events=extent.events,
         question=chain_question(chain, warehouse),
@@ -269,13 +271,12 @@ def _chained(rng: np.random.Generator, extent: Extent, level: int) -> Draft:
         query_s=QUERY_S,
         turns=LEVELS[level][1],
     )
-    reading = _READING.format(rows=most, events=extent.names.event_words, span=SPAN)
+    reading = _READING.format(rows=_ROWS, events=extent.names.event_words, span=SPAN)
     return Draft(
         prompt=f"{prompt}\n{reading}",
         reference={
             "chain": chain.plain(),
             "warehouse": warehouse.plain(),
-            "most_read": most,
             "kind": "number",
         },
         tags=(extent.names.owner, _CHAINED),

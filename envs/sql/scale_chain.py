@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from verigym.envs.sql.warehouse import MOST, Warehouse
 
 SLACK = {8: 1.4, 9: 1.15, 10: 1.05}
 """Rows that may be read, in those that the plan reads."""
+
+NAMED = re.compile(r"(?:FROM|JOIN) (\w+)")
+"""Tables that a query of a plan names, among names of its own."""
 
 Run = Callable[[str], Sequence[Sequence[Any]]]
 
@@ -71,9 +74,14 @@ def question(chain: Chain, warehouse: Warehouse) -> str:
     if chain.level == 8:
         last = f"How many {e} with {d.amount} of at least {chain.amount} did A's {t} have in {quarter}, from D on (D included)?"
     else:
+        total = (
+            f" N is the total {d.amount} of the {e} of all of A's {t} in this quarter."
+            if chain.level >= 10
+            else ""
+        )
         steps.append(
             f"T is the one of A's {t} that has the highest total {d.amount} of {e} in {quarter}; of several, the one with the "
-            "lowest id."
+            f"lowest id.{total}"
         )
         in_order = f"Sort all {e} of T, of all years, by {d.day}, and by id on the same day."
         if chain.level == 9:
@@ -84,11 +92,12 @@ def question(chain: Chain, warehouse: Warehouse) -> str:
         else:
             steps.append(
                 f"{in_order} Look at how many days each of them but the first comes after the one before it. E is the {d.day} of "
-                "the one for which these are most; of several, the earliest."
+                f"the one for which these are most; of several, the earliest. Multiply the {d.amount} of each {d.event} of T by its place "
+                "in this order, the first place being 1. M is the sum of these products."
             )
             last = (
-                f"What is the total {d.amount} of the {e} of all {t} whose {d.kind} is '{chain.kind}', in the calendar month that E "
-                "lies in?"
+                f"What is N + M + the total {d.amount} of the {e} of all {t} whose {d.kind} is '{chain.kind}' in the calendar month "
+                "that E lies in?"
             )
     lines = "\n".join(f"{number}. {words}" for number, words in enumerate((*steps, last), 1))
     void = (
@@ -104,22 +113,13 @@ def question(chain: Chain, warehouse: Warehouse) -> str:
     )
 
 
-def most_read(chain: Chain, warehouse: Warehouse) -> int:
-    """Return the most rows that the plan reads, which names no table twice in a query."""
-    last = {"range", *_to_complete(warehouse, "range")} if chain.level >= 9 else set()
-    if chain.level >= 10:
-        last |= {"kind_day", *_to_correct(warehouse, "kind_day")}
-    queries = (
-        {"owner", "owner_month", *_to_correct(warehouse, "owner_month")},
-        {"quarter", "thing", *_to_complete(warehouse, "quarter")},
-        last,
-    )
-    return sum(MOST[family] for families in queries for family in families)
-
-
-def budget(chain: Chain, warehouse: Warehouse) -> int:
-    """Return the rows that may be read, in whole thousands."""
-    return -(-int(most_read(chain, warehouse) * SLACK[chain.level]) // 1000) * 1000
+def budget(queries: Sequence[str], level: int, warehouse: Warehouse) -> int:
+    """Return the rows that may be read if these queries answer the question, in whole thousands."""
+    d = warehouse.extent.names
+    families = {**warehouse.families, d.owner: "owner", d.thing: "thing"}
+    named = (name for query in queries for name in NAMED.findall(query))
+    rows = sum(MOST[families[name]] for name in named if name in families)
+    return -(-int(rows * SLACK[level]) // 1000) * 1000
 
 
 class Plan:
@@ -128,27 +128,29 @@ class Plan:
     def __init__(self, chain: Chain, warehouse: Warehouse, run: Run) -> None:
         self._chain, self._warehouse, self._run = chain, warehouse, run
         self.queries: list[str] = []
+        self.level = chain.level
 
     def answer(self) -> Any:
         """Return the number that the last step asks for; None if a step finds nothing."""
         chain, w, d = self._chain, self._warehouse, self._warehouse.extent.names
         owner, month, before = self._first()
         quarter = w.quarter(month.year, (month.month + 2) // 3)
-        last, wanted = self._in_quarter(quarter, owner, month, before)
+        last, wanted, total = self._in_quarter(quarter, owner, month, before)
         if last is None or wanted is None or chain.level == 8:
             return wanted
-        events = self._complete(w.range_of(wanted), "range", f"{d.thing}_id = {wanted}")
+        events = self._complete(w.range_of(wanted), f"{d.thing}_id = {wanted}")
         if chain.level == 9:
             return self._one(
                 f"SELECT SUM({d.amount} * place) AS answer FROM (SELECT {d.amount}, ROW_NUMBER() OVER (ORDER BY {d.day}, id) AS place "
                 f"FROM ({events}) x) y"
             )
-        # The day is not shown: the last step is in the same query, which reads late, void and amended events once for both.
+        # The last step is in the same query, which reads late, void and amended events once for both.
+        ordered = f"OVER (ORDER BY {d.day}, id)"
         return self._one(
-            f"WITH e AS (SELECT {d.day} AS day FROM (SELECT {d.day}, {d.day} - LAG({d.day}) OVER (ORDER BY {d.day}, id) AS gap "
-            f"FROM ({events}) x) y WHERE gap IS NOT NULL ORDER BY gap DESC, {d.day} LIMIT 1) SELECT SUM(x.total) AS answer "
-            f"FROM ({self._corrected('kind_day')}) x, e WHERE x.{d.kind} = '{chain.kind}' "
-            f"AND date_trunc('month', x.{d.day}) = date_trunc('month', e.day)"
+            f"WITH x AS (SELECT {d.day} AS day, {d.amount} AS v, {d.day} - LAG({d.day}) {ordered} AS gap, ROW_NUMBER() {ordered} AS place "
+            f"FROM ({events}) w), e AS (SELECT day FROM x WHERE gap IS NOT NULL ORDER BY gap DESC, day LIMIT 1) "
+            f"SELECT {total} + (SELECT SUM(v * place) FROM x) + SUM(y.total) AS answer FROM ({self._corrected('kind_day')}) y, e "
+            f"WHERE y.{d.kind} = '{chain.kind}' AND date_trunc('month', y.{d.day}) = date_trunc('month', e.day)"
         )
 
     def _ask(self, query: str) -> Sequence[Sequence[Any]]:
@@ -185,8 +187,8 @@ class Plan:
             f"SELECT a.id, r.month, r.after - r.total AS before FROM r, a WHERE r.after > {chain.bound} ORDER BY r.month LIMIT 1"
         )[0]
 
-    def _in_quarter(self, table: str, owner: int, month: Any, before: int) -> tuple[Any, Any]:
-        """Return D, and T, or at level 8 the number that is asked for."""
+    def _in_quarter(self, table: str, owner: int, month: Any, before: int) -> Sequence[Any]:
+        """Return D, then T, or at level 8 the number that is asked for, and the total of A's events in the quarter."""
         chain, d = self._chain, self._warehouse.extent.names
         of = f"SELECT e.* FROM ({{}}) e JOIN {d.thing} t ON t.id = e.{d.thing}_id WHERE t.{d.owner}_id = {owner}"
         wanted = (
@@ -196,24 +198,25 @@ class Plan:
         )
         # Late events of the quarter are found by its days, as the table that leaves them out has them.
         low, high = _quarter(month)
-        events = self._complete(table, "quarter", f"{d.day} >= '{low}' AND {d.day} < '{high}'")
+        events = self._complete(table, f"{d.day} >= '{low}' AND {d.day} < '{high}'")
         (row,) = self._ask(
             f"WITH p AS ({of.format(events)}), s AS (SELECT {d.day} AS day, SUM({d.amount}) AS total FROM p WHERE {d.day} >= '{month}' "
             f"GROUP BY {d.day}), r AS (SELECT day, SUM(total) OVER (ORDER BY day) AS after FROM s), "
-            f"d AS (SELECT MIN(day) AS day FROM r WHERE after > {chain.bound - before}) SELECT d.day, {wanted} AS answer FROM d"
+            f"d AS (SELECT MIN(day) AS day FROM r WHERE after > {chain.bound - before}) SELECT d.day, {wanted} AS answer, (SELECT SUM(p.{d.amount}) FROM p) "
+            "AS total FROM d"
         )
-        return row[0], row[1]
+        return row
 
-    def _complete(self, table: str, family: str, condition: str) -> str:
+    def _complete(self, table: str, condition: str) -> str:
         """Return a query for the events of a part that count, under a condition that late ones have to meet too."""
         w, d = self._warehouse, self._warehouse.extent.names
         events = f"SELECT * FROM {table} WHERE {condition}"
-        if w.has_late and family in w.without_late:
+        if w.lacks_late(table):
             events += f" UNION ALL SELECT * FROM {w.late} WHERE {condition}"
-        if not w.has_void:
+        if not w.has_void or w.overlooked == "void":
             return events
         amended, amount = "", f"u.{d.amount}"
-        if family in w.before_amended:
+        if w.is_before_amended(table):
             amended = f" LEFT JOIN {w.amended} a ON a.{d.event}_id = u.id"
             amount = f"COALESCE(a.now, u.{d.amount})"
         return (
@@ -229,33 +232,24 @@ class Plan:
             "owner_month": (f"{d.owner}_id, month", f"t.{d.owner}_id, date_trunc('month', c.{d.day})::DATE"),
             "kind_day": (f"{d.kind}, {d.day}", f"t.{d.kind}, c.{d.day}"),
         }[family]  # fmt: skip
-        lacks, counts = family in w.without_late, family in w.with_void
+        table = w.summary(family)
+        lacks, counts = w.lacks_late(table), w.counts_void(table)
         parts = []
-        if family in w.before_amended:
+        if w.is_before_amended(table):
             held = [f"{d.event}_id <= {w.cutoff}"] if lacks else []
             held += [] if counts else [f"{d.event}_id NOT IN (SELECT id FROM {w.void})"]
             where = f" WHERE {' AND '.join(held)}" if held else ""
             parts.append(f"SELECT {d.thing}_id, {d.day}, now - before AS v FROM {w.amended}{where}")
         if lacks:
             parts.append(f"SELECT {d.thing}_id, {d.day}, {d.amount} AS v FROM {w.late}")
-        if w.has_void and (lacks or counts):
+        if w.has_void and (lacks or counts) and w.overlooked != "void":
             # Of void events that did not come in late, it has none unless they count in it.
             which = "" if counts else f" WHERE id > {w.cutoff}"
             parts.append(f"SELECT {d.thing}_id, {d.day}, -{d.amount} AS v FROM {w.void}{which}")
-        found = f"SELECT {keys[0]}, total FROM {w.summary(family)}"
+        found = f"SELECT {keys[0]}, total FROM {table}"
         if not parts:
             return found
         return f"{found} UNION ALL SELECT {keys[1]}, c.v FROM ({' UNION ALL '.join(parts)}) c JOIN {d.thing} t ON t.id = c.{d.thing}_id"
-
-
-def naive(warehouse: Warehouse, missed: str) -> Warehouse:
-    """Return a warehouse as it looks to someone who misses that `late` events are left out, that `void` ones count, or that
-    amounts were `amended`."""
-    if missed == "late":
-        return replace(warehouse, without_late=())
-    if missed == "amended":
-        return replace(warehouse, before_amended=())
-    return replace(warehouse, has_void=False, before_amended=())
 
 
 def planned(reference: Any) -> Any:
@@ -268,25 +262,8 @@ def planned(reference: Any) -> Any:
     finally:
         big.close()
     answer = str(found) if found is not None and found > 1 else None
-    return {**reference, "plan": plan.queries, "answer": answer}
-
-
-def _to_complete(w: Warehouse, family: str) -> set[str]:
-    """Return the families beside a part that are needed to have the events that count."""
-    found = {"late"} if family in w.without_late else set()
-    found |= {"void"} if w.has_void else set()
-    return found | ({"amended"} if family in w.before_amended else set())
-
-
-def _to_correct(w: Warehouse, family: str) -> set[str]:
-    """Return the families beside a summary that are needed to have the totals of the events that count."""
-    lacks, counts, is_old = (
-        family in one for one in (w.without_late, w.with_void, w.before_amended)
-    )
-    found = {"late"} if lacks else set()
-    found |= {"void"} if w.has_void and (lacks or counts or is_old) else set()
-    found |= {"amended"} if is_old else set()
-    return found | ({"thing"} if found else set())
+    most_read = budget(plan.queries, plan.level, warehouse)
+    return {**reference, "plan": plan.queries, "most_read": most_read, "answer": answer}
 
 
 def _quarter(day: Any) -> tuple[str, str]:

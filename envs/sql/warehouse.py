@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -25,7 +26,6 @@ _VOID, _AMENDED = 97, 89
 
 PARTS = ("quarter", "range")
 SUMMARIES = ("owner_month", "thing_year", "kind_day", "day")
-FAMILIES = (*PARTS, *SUMMARIES)
 MOST = {
     "owner": 200,
     "thing": 20_000,
@@ -50,9 +50,10 @@ def starts(year: int, quarter: int) -> str:
 
 @dataclass(frozen=True)
 class Warehouse:
-    """The tables of `extent` with parts and summaries: `without_late` are the families that leave out late events, `with_void`
-    the summaries in which void events count (parts always hold them), and `before_amended` the families with the amounts that stood
-    before they were amended."""
+    """The tables of `extent` with parts and summaries: `without_late` are the summaries that leave out late events, `with_void`
+    those in which void events count, and `before_amended` those with the amounts that stood before they were amended. Parts always
+    hold void events; whether they have late ones and amendments, each of them has for itself. `overlooked` is what somebody who
+    reads the notes badly takes no notice of."""
 
     extent: Extent
     has_late: bool
@@ -60,6 +61,7 @@ class Warehouse:
     without_late: tuple[str, ...]
     with_void: tuple[str, ...]
     before_amended: tuple[str, ...]
+    overlooked: str = ""
 
     def plain(self) -> JSON:
         """Return the plain data that a reference holds."""
@@ -83,6 +85,31 @@ class Warehouse:
             with_void=tuple(raw["with_void"]),
             before_amended=tuple(raw["before_amended"]),
         )
+
+    def lacks_late(self, table: str) -> bool:
+        """Return True if a part or summary leaves out late events."""
+        if not self.has_late or self.overlooked == "late":
+            return False
+        return self._holds(table, self.without_late, 0)
+
+    def counts_void(self, table: str) -> bool:
+        """Return True if void events count in a part or summary."""
+        family = self.families[table]
+        return self.has_void and (family in PARTS or family in self.with_void)
+
+    def is_before_amended(self, table: str) -> bool:
+        """Return True if a part or summary has the amounts from before they were amended."""
+        if not self.has_void or self.overlooked == "amended":
+            return False
+        return self._holds(table, self.before_amended, 1)
+
+    def _holds(self, table: str, summaries: tuple[str, ...], number: int) -> bool:
+        family = self.families[table]
+        if family in SUMMARIES:
+            return family in summaries
+        if self.overlooked == "part":  # takes every part to be as the first is
+            table = next(name for name, its in self.families.items() if its == family)
+        return bool(crc32(f"{self.extent.seed} {table}".encode()) >> number & 1)
 
     @property
     def cutoff(self) -> int:
@@ -128,6 +155,7 @@ class Warehouse:
     def _a_range(self) -> int:
         return self.extent.things // N_RANGES
 
+    @cached_property
     def families(self) -> dict[str, str]:
         """Return the family of each table but the three of the domain; late and void events are families of their own."""
         found = {self.quarter(*one): "quarter" for one in QUARTERS}
@@ -149,7 +177,7 @@ class Warehouse:
         }
         keys = [(f"{d.event}_id", "INT"), (f"{d.thing}_id", "INT"), (d.day, "DATE")]
         found = dict(own)
-        for table, family in self.families().items():
+        for table, family in self.families.items():
             if family in by:
                 found[table] = [*by[family], *added]
             elif family == "amended":
@@ -183,14 +211,13 @@ class Warehouse:
         is_amended = self._is_one_in(_AMENDED, self.extent.seed // _AMENDED)
         now = f"({least} + ({d.amount} - {least} + 1 + id % {most - least - 1}) % {most - least})::INTEGER"
 
-        def events(family: str, *conditions: str) -> str:
+        def events(table: str, *conditions: str) -> str:
             kept = [*conditions]
-            kept += [early] if family in self.without_late else []
-            if family in SUMMARIES and self.has_void and family not in self.with_void:
-                kept.append(not_void)
+            kept += [early] if self.lacks_late(table) else []
+            kept += [not_void] if self.has_void and not self.counts_void(table) else []
             where = f" WHERE {' AND '.join(kept)}" if kept else ""
-            table = f"({own[d.event]})" if family in self.before_amended else d.event
-            return f"SELECT * FROM {table}{where}"
+            source = f"({own[d.event]})" if self.is_before_amended(table) else d.event
+            return f"SELECT * FROM {source}{where}"
 
         yield d.owner, own[d.owner]
         yield d.thing, own[d.thing]
@@ -210,14 +237,12 @@ class Warehouse:
             yield self.void, f"SELECT * FROM {d.event} WHERE {self._is_void()}"
         for year, quarter in QUARTERS:
             low, high = starts(year, quarter), starts(year, quarter + 1)
-            yield (
-                self.quarter(year, quarter),
-                events("quarter", f"{d.day} >= '{low}' AND {d.day} < '{high}'"),
-            )
+            table = self.quarter(year, quarter)
+            yield table, events(table, f"{d.day} >= '{low}' AND {d.day} < '{high}'")
         for number in range(1, N_RANGES + 1):
             low_id = (number - 1) * self._a_range
             of = f"{d.thing}_id > {low_id} AND {d.thing}_id <= {low_id + self._a_range}"
-            yield self.thing_range(number), events("range", of)
+            yield self.thing_range(number), events(self.thing_range(number), of)
         month, year_of = f"date_trunc('month', e.{d.day})::DATE", f"year(e.{d.day})::INTEGER"
         joined = f" JOIN {d.thing} t ON t.id = e.{d.thing}_id"
         by = {
@@ -230,7 +255,7 @@ class Warehouse:
             yield (
                 self.summary(family),
                 f"SELECT {keys}, COUNT(*)::INTEGER AS n, SUM(e.{d.amount})::BIGINT AS total "
-                f"FROM ({events(family)}) e{join} GROUP BY ALL ORDER BY ALL",
+                f"FROM ({events(self.summary(family))}) e{join} GROUP BY ALL ORDER BY ALL",
             )
 
     def _is_void(self) -> str:
@@ -243,7 +268,7 @@ class Warehouse:
 
     def notes(self, table: str) -> list[str]:
         """Return what a table holds and what it leaves out, in sentences; nothing for those of the domain."""
-        d, family = self.extent.names, self.families().get(table)
+        d, family = self.extent.names, self.families.get(table)
         if family is None:
             return []
         events = d.event_words
@@ -271,22 +296,20 @@ class Warehouse:
         }  # fmt: skip
         found = [held[family]]
         if self.has_late:
-            is_without = family in self.without_late
             found.append(
                 f"Made before the {events} of {self.late} came in, and leaves all of them out."
-                if is_without
+                if self.lacks_late(table)
                 else f"The {events} of {self.late} are in it."
             )
         if self.has_void:
-            counts = family in PARTS or family in self.with_void
             found.append(
                 f"Void {events} are in it like the others."
-                if counts
+                if self.counts_void(table)
                 else f"Void {events} are left out."
             )
             found.append(
                 f"Made before the amendments, with every {d.amount} as it was before."
-                if family in self.before_amended
+                if self.is_before_amended(table)
                 else f"Amendments are in it: every {d.amount} is as it is now."
             )
         return found
@@ -295,28 +318,24 @@ class Warehouse:
 def draw_warehouse(rng: np.random.Generator, extent: Extent, level: int) -> Warehouse:
     """Draw what the parts and summaries leave out: nothing at level 8, late events at 9, and at 10 also void ones and amendments."""
     late, void = level >= 9, level >= 10
-    flags = rng.integers(0, 2, (len(FAMILIES), 3)).tolist()
-    without_late = [one for one, flag in zip(FAMILIES, flags, strict=True) if late and flag[0]]
-    with_void = [one for one, flag in zip(FAMILIES, flags, strict=True) if void and flag[1]]
-    # The last step of level 10 takes the summary by kind, which is never ready to use.
-    if void and "kind_day" not in {*without_late, *with_void}:
-        (without_late, with_void)[int(rng.integers(2))].append("kind_day")
+    flags = dict(zip(SUMMARIES, rng.integers(0, 2, (len(SUMMARIES), 3)).tolist(), strict=True))
+    if not any(flags["kind_day"][:2]):
+        # The last step of level 10 takes the summary by kind, which is never ready to use.
+        flags["kind_day"][int(rng.integers(2))] = 1
     return Warehouse(
         extent=extent,
         has_late=late,
         has_void=void,
-        without_late=tuple(without_late),
-        with_void=tuple(one for one in with_void if one in SUMMARIES),
-        before_amended=tuple(
-            one for one, flag in zip(FAMILIES, flags, strict=True) if void and flag[2]
-        ),
+        without_late=tuple(one for one, flag in flags.items() if late and flag[0]),
+        with_void=tuple(one for one, flag in flags.items() if void and flag[1]),
+        before_amended=tuple(one for one, flag in flags.items() if void and flag[2]),
     )
 
 
 @lru_cache(maxsize=64)
 def sizes_of(warehouse: Warehouse) -> dict[str, int]:
     """Return the rows of each part and summary of a warehouse."""
-    d, families = warehouse.extent.names, warehouse.families()
+    d, families = warehouse.extent.names, warehouse.families
     numbers = (
         f"4 * year({d.day}) + quarter({d.day})",
         f"({d.thing}_id - 1) * {N_RANGES} // {warehouse.extent.things}",
@@ -327,9 +346,9 @@ def sizes_of(warehouse: Warehouse) -> dict[str, int]:
         for family, number in zip(PARTS, numbers, strict=True):
             # Parts of a family come in the order of their numbers; all in one pass.
             names = [name for name, its in families.items() if its == family]
-            early = f" WHERE id <= {warehouse.cutoff}" if family in warehouse.without_late else ""
-            counted = f"SELECT {number}, COUNT(*) FROM {d.event}{early} GROUP BY 1 ORDER BY 1"
-            found |= zip(names, (n for _, n in big.run(counted)[1]), strict=True)
+            counted = f"SELECT COUNT(*), COUNT(*) FILTER (id <= {warehouse.cutoff}) FROM {d.event} GROUP BY {number} ORDER BY {number}"
+            for name, (n, early) in zip(names, big.run(counted)[1], strict=True):
+                found[name] = early if warehouse.lacks_late(name) else n
         for name, family in families.items():
             if family not in PARTS:
                 found[name] = big.run(f"SELECT COUNT(*) FROM {name}")[1][0][0]
