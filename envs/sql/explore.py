@@ -60,7 +60,7 @@ class Explore(Explorer):
     easy: one domain under plain names; medium: two, names abbreviated; hard: three, names that are
     numbers, explained by comments where one looks; five at level 7. At level 5 only the tables
     have numbers. From level 8 on the tables are those of an old system beside others, and their descriptions have
-    notes on which rows count. Queries only read, within a budget of steps that
+    notes on which rows count; from level 9 on they are spread over several systems, and documents say which of them lead. Queries only read, within a budget of steps that
     is the same on every machine. The oracle lists, describes the tables it needs, and answers.
     """
 

@@ -72,7 +72,8 @@ class ScaleQuery(Explorer):
     """Counts, totals, winners and sequences over more rows than can be read; judged by `qa/answer`.
 
     The answer is what the task's query gives on the task's rows, computed when the task is drawn
-    (20 to 200 ms). Winners are unique. The oracle runs that query, then answers.
+    (20 to 300 ms). Winners are unique. The oracle runs that query, then answers. From level 8 on questions have steps, and
+    queries may read so many rows; see `warehouse` and `scale_chain`. The oracle follows a plan of two or three queries.
     """
 
     id: ClassVar[str] = "verigym/sql/scale-v0"
