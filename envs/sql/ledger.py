@@ -69,28 +69,19 @@ class LedgerSize:
     kits: int = 0
 
 
+_RANKED = LedgerSize(
+    *(150, 8, 3),
+    priced=True,
+    averaged=True,
+    ranked=True,
+    scale=12,
+    prices=(20_323, 299_874),
+    by_value=0.3,
+)
 SIZES = {
     8: LedgerSize(78, 5, 2),
-    9: LedgerSize(
-        *(150, 8, 3),
-        priced=True,
-        averaged=True,
-        ranked=True,
-        scale=12,
-        prices=(20_323, 299_874),
-        by_value=0.3,
-    ),
-    10: LedgerSize(
-        *(280, 12, 3),
-        priced=True,
-        averaged=True,
-        ranked=True,
-        scale=12,
-        prices=(20_323, 299_874),
-        by_value=0.3,
-        returned=0.25,
-        kits=3,
-    ),
+    9: _RANKED,
+    10: replace(_RANKED, movements=280, items=12, returned=0.25, kits=3),
 }
 """Sizes of a book by level."""
 
