@@ -16,7 +16,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from verigym.verifiers.sql.engine import Rows
 
 ROWS = 1_000_000
+BASE = "base"
+"""The table of all numbers, which no query may name."""
 QUERY_S = 10.0
 FIRST_DAY = "2019-01-01"
 DAYS = 2192
 """Six years."""
+SPAN = f"from {FIRST_DAY} to 2024-12-31"
 PRIME = 1_073_741_789
 """Below 2^30, so that no product leaves 64 bits."""
 SALTS = (1001, 2003, 3005)
@@ -81,6 +84,11 @@ class Extent:
 
     def views(self) -> str:
         """Return the statements that make the tables of a task, as views of a connection's own."""
+        made = self.queries().items()
+        return "; ".join(f'CREATE TEMP VIEW "{table}" AS {query}' for table, query in made)
+
+    def queries(self) -> dict[str, str]:
+        """Return the query that gives the rows of each table."""
         d = self.names
         moves = np.random.Generator(np.random.PCG64(self.seed)).integers(0, PRIME, 6).tolist()
 
@@ -110,18 +118,25 @@ class Extent:
                 ],
             ),
         }  # fmt: skip
-        return "; ".join(
-            f'CREATE TEMP VIEW "{table}" AS SELECT i AS id, {", ".join(made)} FROM base WHERE i <= {size}'
+        return {
+            table: f"SELECT i AS id, {', '.join(made)} FROM {BASE} WHERE i <= {size}"
             for table, (size, made) in columns.items()
-        )
+        }
+
+
+class Viewed(Protocol):
+    """Tables of a task that are views."""
+
+    def views(self) -> str:
+        """Return the statements that make them."""
 
 
 class Big:
     """The tables of one task, to be queried; takes what `run_query` asks of an engine."""
 
-    def __init__(self, extent: Extent) -> None:
+    def __init__(self, tables: Viewed) -> None:
         self._db = _connection().cursor()
-        self._db.execute(extent.views())
+        self._db.execute(tables.views())
 
     def printed(self, tree: exp.Expr) -> str:
         """Return the query in DuckDB's words. Raises Untranslatable."""
@@ -150,15 +165,26 @@ class Big:
         finally:
             late.cancel()
 
+    def check(self, sql: str) -> None:
+        """Raise QueryFailed if a query cannot be started: planned, it has read no row."""
+        import duckdb
+
+        from verigym.verifiers.sql.engine import QueryFailed
+
+        try:
+            self._db.execute(f"EXPLAIN {sql}")
+        except duckdb.Error as error:
+            raise QueryFailed("query_error", str(error).partition("\n")[0][:200]) from error
+
     def close(self) -> None:
         """Return the connection to the pool; the rows stay in the process."""
         self._db.close()
 
 
 @lru_cache(maxsize=4096)
-def rows_of(extent: Extent, query: str) -> tuple[tuple[Any, ...], ...]:
+def rows_of(tables: Viewed, query: str) -> tuple[tuple[Any, ...], ...]:
     """Return the rows that a query of a task gives."""
-    big = Big(extent)
+    big = Big(tables)
     try:
         return tuple(big.run(query)[1])
     finally:
@@ -199,7 +225,7 @@ def _made() -> duckdb.DuckDBPyConnection:
         square = f"({step}) * ({step}) % {PRIME}"
         columns.append(f"((({square}) * 69621 + {salt}) % {PRIME})::INTEGER AS r{number}")
     db.execute(
-        f"CREATE TABLE base AS SELECT i::INTEGER AS i, {', '.join(columns)} FROM range(1, {ROWS + 1}) t(i)"
+        f"CREATE TABLE {BASE} AS SELECT i::INTEGER AS i, {', '.join(columns)} FROM range(1, {ROWS + 1}) t(i)"
     )
     db.execute("SET lock_configuration = true")
     return db

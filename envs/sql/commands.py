@@ -8,7 +8,7 @@ guessed before the first was seen.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -68,8 +68,15 @@ def read_command(action: str) -> Command | None:
     return Command((name or bare).lower(), _FENCES.sub("", text).strip())
 
 
-def run_query(text: str, schema: Schema, dialect: str, engine: Engine) -> tuple[str, bool]:
-    """Run a query and return what is shown, and True if it ran; gated and translated as in `sql/query`."""
+def run_query(
+    text: str,
+    schema: Schema,
+    dialect: str,
+    engine: Engine,
+    admit: Callable[[exp.Expr, str], None] = lambda tree, printed: None,
+) -> tuple[str, bool]:
+    """Run a query and return what is shown, and True if it ran; gated and translated as in `sql/query`. `admit` is given the
+    query before it runs, and its text for the engine; it may raise what an engine raises."""
     from sqlglot import exp
 
     from verigym.verifiers.sql.engine import QueryFailed
@@ -83,7 +90,9 @@ def run_query(text: str, schema: Schema, dialect: str, engine: Engine) -> tuple[
         for call in query.tree.find_all(exp.Anonymous):
             if _depends_on_machine(call.name.lower(), [arg.name for arg in call.expressions]):
                 raise RefusedQuery("refused_syntax", f"{call.name} without a moment is refused")
-        names, rows = engine.run(engine.printed(query.tree))
+        printed = engine.printed(query.tree)
+        admit(query.tree, printed)
+        names, rows = engine.run(printed)
     except (RefusedQuery, Untranslatable, QueryFailed) as error:
         return plain(f"The query failed: {error}."), False
     return as_text(names, rows), True

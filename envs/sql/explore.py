@@ -18,6 +18,8 @@ from verigym.envs.sql.old_world import OldWorld
 from verigym.envs.sql.read_notes import NotesReader
 from verigym.envs.sql.records_rows import ToldApart, asked, draw_told_apart, own_draws
 from verigym.envs.sql.report import draw
+from verigym.envs.sql.systems import DOCUMENTS, N_SYSTEMS
+from verigym.envs.sql.systems_world import SystemsWorld
 from verigym.envs.sql.write_query import QueryWriter, names_of, question_in
 from verigym.task import Task
 
@@ -31,7 +33,7 @@ LEVELS = {
     7: (5, "codes", 12),
 }
 """Domains in the database, style of names, turns."""
-OLD_TURNS = {8: 12, 9: 12, 10: 14}
+OLD_TURNS = {8: 12, 9: 13, 10: 15}
 """Turns in the database of an old system."""
 
 _STEPS_SQLITE = 1_000_000
@@ -49,6 +51,7 @@ _NOTED = (
     " Descriptions of tables have notes that say which rows count and what they mean; the question is about the rows that "
     "count."
 )
+_SYSTEMS = " The tables are those of several systems, and the description of the table documents says which of them count."
 
 
 class Explore(Explorer):
@@ -57,7 +60,7 @@ class Explore(Explorer):
     easy: one domain under plain names; medium: two, names abbreviated; hard: three, names that are
     numbers, explained by comments where one looks; five at level 7. At level 5 only the tables
     have numbers. From level 8 on the tables are those of an old system beside others, and their descriptions have
-    notes on which rows count. Queries only read, within a budget of steps that
+    notes on which rows count; from level 9 on they are spread over several systems, and documents say which of them lead. Queries only read, within a budget of steps that
     is the same on every machine. The oracle lists, describes the tables it needs, and answers.
     """
 
@@ -110,18 +113,23 @@ class Explore(Explorer):
         if not isinstance(drawn, ToldApart):
             return Draft(prompt="", reference=None, essence=drawn)
         old = OldWorld.plain(drawn, int(rng.integers(2**31)))
+        query, rows = asked(drawn.records, drawn.report), drawn.rows
+        world: OldWorld | SystemsWorld = OldWorld.read(old, rows)
+        if level in N_SYSTEMS:
+            world = SystemsWorld(OldWorld.read(old, rows), level)
+            query, rows, old = world.query(query), world.own_rows(), world.plain()
         return Draft(
             prompt=_PROMPT.format(
                 question=drawn.report.question,
                 rows=SHOWN_ROWS,
                 cell=CELL_CHARS,
-                noted=_NOTED,
+                noted=_NOTED + (_SYSTEMS if level in N_SYSTEMS else ""),
                 turns=OLD_TURNS[level],
             ),
             reference={
-                "query": asked(drawn.records, drawn.report),
-                "schema": OldWorld.read(old, drawn.rows).schema(),
-                "rows": drawn.rows,
+                "query": query,
+                "schema": world.schema(),
+                "rows": rows,
                 "dialect": "sqlite",
                 "old": old,
             },
@@ -139,19 +147,23 @@ class Explore(Explorer):
         """Return the next action for any last observation."""
         world, query = self._world(), self._reference()["query"]
         needed = self._needed(world, query)
+        actions = ["<tables></tables>", *(f"<describe>{table}</describe>" for table in needed)]
         seen = [world.tables_text(), *(world.describe_text(table) for table in needed)]
+        if isinstance(world, SystemsWorld):
+            # After the description of the documents, the documents.
+            looks = self._looks(world)
+            actions[2:2] = [f"<query>{look}</query>" for look in looks]
+            seen[2:2] = [self.query(look)[0] for look in looks]
         if state.shown not in seen:
-            return "<tables></tables>"
-        at = seen.index(state.shown)
-        if at < len(needed):
-            return f"<describe>{needed[at]}</describe>"
-        return f"<answer>{query}</answer>"
+            return actions[0]
+        at = 1 + seen.index(state.shown)
+        return actions[at] if at < len(actions) else f"<answer>{query}</answer>"
 
     @override
     def work(self, state: LastResult) -> int:
         """Count the tables looked at in the list before one is described, and the steps of writing the answer."""
         action = self.solve(state)
-        if action.startswith("<tables>"):
+        if action.startswith(("<tables>", "<query>")):
             return 1
         if action.startswith("<describe>"):
             operations = 0
@@ -167,7 +179,7 @@ class Explore(Explorer):
     def write_answer(self, writer: QueryWriter) -> str:
         """Return the answer as `writer` writes it, with the names that the tables show."""
         world = self._world()
-        if isinstance(world, OldWorld):
+        if not isinstance(world, HiddenWorld):
             reader = NotesReader()
             query = world.write(reader, question_in(self.task.prompt, _PROMPT))
             writer.operations += reader.operations
@@ -202,15 +214,23 @@ class Explore(Explorer):
     def _reference(self) -> Any:
         return self.task.reference
 
-    def _needed(self, world: HiddenWorld | OldWorld, query: str) -> list[str]:
+    def _looks(self, world: SystemsWorld) -> list[str]:
+        """Return the queries that show all documents."""
+        starts = range(0, len(world.systems.documents()), SHOWN_ROWS)
+        look = f"SELECT * FROM {DOCUMENTS} ORDER BY id LIMIT {SHOWN_ROWS} OFFSET"
+        return [f"{look} {start}" for start in starts]
+
+    def _needed(self, world: HiddenWorld | OldWorld | SystemsWorld, query: str) -> list[str]:
         """Return the tables that have to be described before the query can be written."""
-        if isinstance(world, OldWorld):
+        if not isinstance(world, HiddenWorld):
             return world.needed()
         named = re.findall(r"\w+", query)
         return [table for table in self._reference()["schema"]["tables"] if table in named]
 
-    def _world(self) -> HiddenWorld | OldWorld:
+    def _world(self) -> HiddenWorld | OldWorld | SystemsWorld:
         reference = self._reference()
+        if "old" in reference and "level" in reference["old"]:
+            return SystemsWorld.read(reference["old"], reference["rows"])
         if "old" in reference:
             return OldWorld.read(reference["old"], reference["rows"])
         return HiddenWorld.read(reference["world"])

@@ -25,9 +25,11 @@ _COMMANDS = (
 
 @dataclass(frozen=True)
 class LastResult:
-    """The state: what the last command showed. The database itself never changes."""
+    """The state: what the last command showed, and the rows that queries have read where that counts. The database itself
+    never changes."""
 
     shown: str = ""
+    rows_read: int = 0
 
 
 class Explorer(Env[LastResult]):
@@ -57,17 +59,23 @@ class Explorer(Env[LastResult]):
     def transition(self, state: LastResult, action: str) -> Transition[LastResult]:
         command = read_command(action)
         if command is None:
-            return Transition(state=LastResult(HELP.format(_COMMANDS)), valid=False)
+            return Transition(state=replace(state, shown=HELP.format(_COMMANDS)), valid=False)
         if command.name == "answer":
-            return Transition(state=LastResult(OVER), terminated=True, submission=command.text)
+            over = replace(state, shown=OVER)
+            return Transition(state=over, terminated=True, submission=command.text)
         if command.name == "tables":
-            return Transition(state=LastResult(self.tables()))
+            return Transition(state=replace(state, shown=self.tables()))
         if command.name == "describe":
             said = self.describe(command.text.lower())
             shown = said or "There is no such table; <tables></tables> lists them."
-            return Transition(state=LastResult(shown), valid=said is not None)
-        shown, valid = self.query(command.text)
-        return Transition(state=LastResult(shown), valid=valid)
+            return Transition(state=replace(state, shown=shown), valid=said is not None)
+        after, valid = self.after_query(state, command.text)
+        return Transition(state=after, valid=valid)
+
+    def after_query(self, state: LastResult, text: str) -> tuple[LastResult, bool]:
+        """Return the state after a query, and True if it ran."""
+        shown, valid = self.query(text)
+        return replace(state, shown=shown), valid
 
     @override
     def judged(self, moved: Transition[LastResult], verdict: Verdict) -> Transition[LastResult]:

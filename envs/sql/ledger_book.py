@@ -45,6 +45,26 @@ SAME_DAY = {
     "all of type in; apart from that, in ascending order of `no`.",
     "no": "Movements take effect in the order of their days, and on the same day in ascending order of `no`.",
 }
+SAME_DAY_KITS = {
+    "in": "Movements take effect in the order of their days; on the same day, all of type in come first, then "
+    "all of type make, then all of type out; apart from that, in ascending order of `no`.",
+    "out": "Movements take effect in the order of their days; on the same day, all of type out come first, then "
+    "all of type make, then all of type in; apart from that, in ascending order of `no`.",
+    "no": SAME_DAY["no"],
+}
+"""The same where items are put together."""
+KITS = (
+    "Some items are kits, which are put together from others: the table of recipes says how many units of each part one unit of "
+    "the kit takes. Of a movement of type make, as many units of the kit are put together as the parts in stock allow, at most its "
+    "quantity; the rest is missing. The parts leave the stock, but are not handed out. The units of the kit come into stock, "
+    "each at the sum of the average costs that its parts have at that moment (a part of which it takes two counts twice, and so on), "
+    "and its average cost changes as if they were taken in at this price of the day."
+)
+RETURNED = (
+    "A quantity such as r214 in a movement of type in means a return: the units of the item that movement 214 handed out come back, "
+    "none if it handed out none or has not yet taken effect. They are taken in as others are, but what counts in place of the price of "
+    "the day is the average cost that the item had when movement 214 took effect."
+)
 EARLY = {
     "first": "Before its first price, an item is worth its first price.",
     "nothing": "Before its first price, an item is worth nothing.",
@@ -94,6 +114,8 @@ def ledger_question(rng: np.random.Generator, level: int) -> tuple[str, Statemen
             break
     lines, corrections = _careless(rng, ledger, size, kept)
     tables = _tables(rng, ledger, size, lines, corrections)
+    if size.kits:
+        tables = f"{tables}\n\n{_recipes(ledger)}"
     rules = _rules(rng, ledger, size, (kept, same_day, early))
     steps = 8 * len(lines)
     return f"{tables}\n\n{rules}", StatementAnswer(asked[0], asked[1], steps)
@@ -145,9 +167,7 @@ def _careless(
     corrections: list[tuple[int, str]] = []
     for one in sorted(ledger.moved, key=lambda movement: movement.no):
         chance = rng.random(3).tolist()
-        right = (
-            f"{one.value}w" if one.value else _quantity(rng, ledger, size, one.item, one.quantity)
-        )
+        right = _right(rng, ledger, size, one)
         line = _Line(one, one.way, right)
         if size.priced and chance[0] < 0.12:
             line = replace(line, shown=_wrong(rng, size))
@@ -166,6 +186,13 @@ def _careless(
     # Corrections of one movement stay in their order, which decides which of them counts.
     order = dict(zip(dict(corrections), rng.random(len(corrections)).tolist(), strict=False))
     return lines, sorted(corrections, key=lambda pair: order[pair[0]])
+
+
+def _right(rng: np.random.Generator, ledger: StoreBook, size: LedgerSize, one: Movement) -> str:
+    """Return the quantity of a movement as it should be written."""
+    if one.back:
+        return f"r{one.back}"
+    return f"{one.value}w" if one.value else _quantity(rng, ledger, size, one.item, one.quantity)
 
 
 def _other(rng: np.random.Generator, line: _Line, size: LedgerSize) -> _Line:
@@ -221,6 +248,18 @@ def _tables(
     return "\n\n".join(parts)
 
 
+def _recipes(ledger: StoreBook) -> str:
+    return _table(
+        "recipes",
+        "kit,part,units",
+        (
+            f"{ledger.items[kit]},{ledger.items[part]},{number}"
+            for kit, parts in ledger.recipes.items()
+            for part, number in parts
+        ),
+    )
+
+
 def _table(name: str, header: str, rows: Iterable[str]) -> str:
     return "\n".join((f"Table `{name}`:", header, *rows))
 
@@ -252,7 +291,7 @@ def _rules(
         "same item.",
         "Rows of type void do not count, whatever else they say; they void no other row.",
         KEPT[kept],
-        SAME_DAY[same_day],
+        (SAME_DAY_KITS if size.kits else SAME_DAY)[same_day],
         f"At first the {place} is empty. It holds at most {ledger.capacity} units of all items together. Of a "
         "movement of type in, as many units are taken as still fit; the rest is turned away. Of a movement of type "
         "out, as many units are handed out as are in stock of that item; the rest is missing.",
@@ -269,6 +308,9 @@ def _rules(
         )
     if size.by_value:
         rules.insert(5, BY_VALUE)
+    if size.kits:
+        rules[6:6] = [RETURNED]
+        rules.append(KITS)
     if size.ranked:
         rules.insert(
             0,

@@ -16,7 +16,7 @@ from verigym.envs.sql.records import Records
 from verigym.envs.sql.records_rows import ToldApart, asked
 from verigym.envs.sql.report import Report
 
-_NOTED = {
+NOTED = {
     "closed": "{d.owner_words}",
     "test": "{d.owner_words}",
     "merged": "{d.owner_words}",
@@ -82,15 +82,16 @@ class OldWorld:
     def describe_text(self, table: str) -> str | None:
         """Return the columns and keys of a table with the notes on it; None if there is no table of that name."""
         said = described(self.schema(), table, {})
-        notes = self._notes_on(table)
+        notes = self.notes_on(table)
         return said if said is None or not notes else "\n".join((said, "Notes:", *notes))
 
-    def _notes_on(self, table: str) -> list[str]:
+    def notes_on(self, table: str) -> list[str]:
+        """Return the notes in the description of a table."""
         d = self.records.domain
         coded, cascading = self.records.notes().splitlines()[: len(FIXED)]
         found = [coded] if table == "codes" else [cascading] if table == d.thing_words else []
         for name, pick in self.records.picks.items():
-            if table == _NOTED.get(name, "{d.event_words}").format(d=d):
+            if table == NOTED.get(name, "{d.event_words}").format(d=d):
                 found.append(f"- {RULES[name][pick].words.format(d=d)}")
         return found
 

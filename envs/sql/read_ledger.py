@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 
 from verigym.envs.sql.ledger import MEASURES, WAYS
-from verigym.envs.sql.ledger_book import AVERAGED, EARLY, KEPT, MONTHS, SAME_DAY, TIES
+from verigym.envs.sql.ledger_book import (
+    AVERAGED,
+    EARLY,
+    KEPT,
+    MONTHS,
+    SAME_DAY,
+    SAME_DAY_KITS,
+    TIES,
+)
 
 _TABLE = re.compile(r"Table `(\w+)`:\n(.+)((?:\n\S.*)*)")
 _HOLDS = re.compile(r"holds at most (\d+) units")
@@ -32,6 +40,7 @@ class _Row:
     way: str
     quantity: int
     value: int
+    back: int
 
 
 class LedgerReader:
@@ -96,8 +105,9 @@ class LedgerReader:
         item = row["item"].upper().replace("-", "")
         quantity = said.get(row["no"], row["quantity"])
         value = int(quantity[:-1]) if quantity.endswith("w") else 0
-        units = 0 if value else self._units(quantity, item)
-        return _Row(int(row["no"]), _day(row["day"]), item, row["type"], units, value)
+        back = int(quantity[1:]) if quantity.startswith("r") else 0
+        units = 0 if value or back else self._units(quantity, item)
+        return _Row(int(row["no"]), _day(row["day"]), item, row["type"], units, value, back)
 
     def _units(self, quantity: str, item: str) -> int:
         if not quantity.endswith("c"):
@@ -109,10 +119,12 @@ class LedgerReader:
         raise LookupError(f"no item {item!r}")
 
     def _sorted(self, rows: list[_Row]) -> list[_Row]:
-        first = next(name for name, said in SAME_DAY.items() if said in self.prompt)
+        said = [*SAME_DAY.items(), *SAME_DAY_KITS.items()]
+        first = next(name for name, words in said if words in self.prompt)
+        ways = ("in", "make", "out") if first == "in" else ("out", "make", "in")
 
-        def key(row: _Row) -> tuple[tuple[int, int], bool, int]:
-            return row.day, first in WAYS and row.way != first, row.no
+        def key(row: _Row) -> tuple[tuple[int, int], int, int]:
+            return row.day, ways.index(row.way) if first in WAYS else 0, row.no
 
         def compared(one: _Row, two: _Row) -> int:
             self.operations += 1
@@ -130,16 +142,25 @@ class LedgerReader:
         is_averaged = AVERAGED.partition("{")[0] in self.prompt
         run, average = dict.fromkeys(items, 0), dict.fromkeys(items, 0)
         stock, held = found["left"], 0
+        handed: dict[int, tuple[int, int]] = {}
         for row in rows:
             self.operations += 3  # compared with the limit, added to the stock and to the total
             item, wanted = row.item, row.quantity
+            if row.way == "make":
+                held += self._put_together(row, stock, average, found["missing"])
+                self._noted(item, stock[item], run, found)
+                continue
+            if row.back:
+                self.operations += 1  # looked up
+                wanted, cost = handed.get(row.back, (0, 0))
             if row.value:
                 self.operations += 1  # divided
                 wanted = row.value // average[item] if average[item] else 0
             if row.way == "in":
                 done = min(wanted, capacity - held)
                 if is_averaged and done:
-                    average[item] = self._average(stock[item], average[item], done, row)
+                    price = cost if row.back else self._price(item, row.day)
+                    average[item] = self._average(stock[item], average[item], done, price)
                 stock[item] += done
                 held += done
                 found["turned"][item] += wanted - done
@@ -153,15 +174,40 @@ class LedgerReader:
                     self.operations += 2  # multiplied and added
                     cost = average[item] if is_averaged else self._price(item, row.day)
                     found["worth"][item] += done * cost
+                    handed[row.no] = done, cost
             self._noted(item, stock[item], run, found)
         return found
 
-    def _average(self, stock: int, average: int, taken: int, row: _Row) -> int:
+    def _put_together(
+        self, row: _Row, stock: dict[str, int], average: dict[str, int], missing: dict[str, int]
+    ) -> int:
+        """Put units of a kit together, and return how many units the store holds more, below 0."""
+        kit, possible, cost, parts = row.item, row.quantity, 0, []
+        for line in self.tables["recipes"]:
+            self.operations += 1
+            if line["kit"] == kit:
+                part, number = line["part"], int(line["units"])
+                self.operations += 3  # divided, and added to the cost
+                possible = min(possible, stock[part] // number)
+                cost += number * average[part]
+                parts.append((part, number))
+        change = possible
+        for part, number in parts:
+            self.operations += 1
+            stock[part] -= number * possible
+            change -= number * possible
+        if possible:
+            average[kit] = self._average(stock[kit], average[kit], possible, cost)
+        stock[kit] += possible
+        missing[kit] += row.quantity - possible
+        return change
+
+    def _average(self, stock: int, average: int, taken: int, price: int) -> int:
         """Return the average cost of a unit after some more came in."""
         self.operations += 1
         value = stock * average
         self.operations += 1
-        value += taken * self._price(row.item, row.day)
+        value += taken * price
         self.operations += 1
         whole, rest = divmod(value, stock + taken)
         return whole + (2 * rest >= stock + taken)

@@ -17,7 +17,7 @@ from verigym.envs.sql.notes import AS_OF
 from verigym.envs.sql.records import Records, draw_records
 from verigym.envs.sql.report import NEW, SIMPLE, Report, draw_report
 
-COLUMNS_OF = {8: 3, 9: 5, 10: 7}
+COLUMNS_OF = {8: 3, 9: 5, 10: 9}
 """Columns of a report beside the name or id, by level."""
 _TRIES = 20
 _SAME_KIND, _SAME_LEVEL = 4, 12
@@ -180,8 +180,9 @@ def compared(
 
 def _rules_show(db: sqlite3.Connection, records: Records, report: Report) -> bool:
     """Return True if the report gives something else under every other reading of the notes; the columns are
-    compared one by one, since the first that differs is enough."""
-    queries = [f"SELECT o.id, {one.query} FROM {records.domain.owner} o" for one in report.columns]
+    compared one by one, those of few clauses first, since the first that differs is enough."""
+    columns = sorted(report.columns, key=lambda one: one.steps)
+    queries = [f"SELECT o.id, {one.query} FROM {records.domain.owner} o" for one in columns]
     _make_views(db, records)
     right = [_result(db, query) for query in queries]
     for twin in records.twins():

@@ -16,6 +16,7 @@ from verigym.envs.sql.columns_beside_others import CALENDAR, COVERAGE, PAIRS, RA
 from verigym.envs.sql.columns_in_order import CHANGED, GAPS, MEDIAN, MODE, NTH, RUNNING, RUNS
 from verigym.envs.sql.columns_in_store import COUNTERS, LAYERS
 from verigym.envs.sql.columns_step_by_step import APART, COVER, SPELLS, TANK
+from verigym.envs.sql.columns_with_memory import DESK, LEAVING, SPOILT
 from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import Domain
 from verigym.envs.sql.kinds import COMPARED, DATED, IS, JOINT, KINDS, Choice, Kind, Option, Variant
@@ -121,16 +122,16 @@ BEST = Kind(
     steps=6,
     choices={"best": _BEST, "price": COMPARED, "ties": _BEST},
 )
-SIZES = {7: 2, 8: 3, 9: 5, 10: 7}
+SIZES = {7: 2, 8: 3, 9: 5, 10: 9}
 """Columns of a report beside the name or id, by level."""
 NEW = {
     7: (NTH, MEDIAN, MODE),
     8: (CHANGED, RUNNING, PAIRS),
     9: (RUNS, GAPS, RANK, SPELLS, COVER),
-    10: (COVERAGE, CALENDAR, TANK, APART, LAYERS, COUNTERS),
+    10: (COVERAGE, CALENDAR, TANK, APART, LAYERS, COUNTERS, DESK, SPOILT, LEAVING),
 }
 """Columns that a level brings in; each report has `OWN` of its own level, and others of those of the levels below."""
-OWN = {9: 2, 10: 5}
+OWN = {9: 2, 10: 6}
 SIMPLE = (THINGS, EVENTS, QUANTIFIED, BESIDE_MEAN, BEST)
 COLUMNS = (*SIMPLE, *(kind for kinds in NEW.values() for kind in kinds))
 

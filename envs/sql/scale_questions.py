@@ -218,7 +218,7 @@ KINDS: dict[int, tuple[Callable[[np.random.Generator, Extent], ScaleQuestion], .
     5: (busy,),
     6: (gaps, passed, ranked),
 }
-ADDED_AT = {7: 2, 8: 3, 9: 4, 10: 6}
+ADDED_AT = {7: 2}
 """Numbers that are added up, by level."""
 
 

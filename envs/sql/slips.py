@@ -35,6 +35,10 @@ def slips_for(d: Domain) -> list[Slip]:
         Slip("earlier rows reverse", r"x\.reverses_id < x\.id", "x.reverses_id <> x.id"),
         Slip("earlier rows reverse at once", r"x\.reverses_id = e\.id AND x\.id > e\.id", "x.reverses_id = e.id"),
         Slip("filter before duplicates", r"(= e\.source_key)\)", r"\1 AND g.state <> 'X')"),
+        Slip("reversals before duplicates", r"(= e\.source_key)\)", r"\1 AND g.reverses_id IS NULL)"),
+        Slip("a state of the reversal", r"(x\.reverses_id = e\.id AND x\.id > e\.id)\)", r"\1 AND x.state <> 'X')"),
+        Slip("the last reversal", r"MIN\(x\.id\)", "MAX(x.id)"),
+        Slip("changes up to the day", rf"(WHERE h\.{d.event}_id = e\.id) ", rf"\1 AND h.made_on >= e.{d.day} "),
         Slip("units before duplicates", r"(= e\.source_key)\)", r"\1 AND g.unit = e.unit)"),
         Slip(
             "change in another unit",

@@ -189,13 +189,15 @@ class SqlVerifier(Verifier[SqlParams]):
         except Unknown as error:
             if self.settings.engine != "auto" or engine.name != "sqlite":
                 return unusable("query_error", f"the query failed: {error}")
+            on_sqlite = str(error)
         except QueryFailed as error:
             return unusable(error.code, f"the query failed: {error}")
         other = self._engine("duckdb", pair.schema, pair.wanted.dialect)
         try:
             return pair.judged(SplitRun(pair, other, _prepared(other, pair), engine), task_id)
         except Unknown as error:
-            return unusable("query_error", f"the query failed: {error}")
+            told = f"the query failed: on SQLite: {on_sqlite}; then on DuckDB: {error}"
+            return unusable("query_error", told)
         except QueryFailed as error:
             return unusable(error.code, f"the query failed: {error}")
         finally:

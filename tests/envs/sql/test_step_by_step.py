@@ -11,6 +11,7 @@ import pytest
 from verigym.envs.sql.columns_beside_others import COVERAGE
 from verigym.envs.sql.columns_in_store import COUNTERS, LAYERS
 from verigym.envs.sql.columns_step_by_step import APART, COVER, SPELLS, TANK
+from verigym.envs.sql.columns_with_memory import DESK, LEAVING, SPOILT
 from verigym.envs.sql.domains import DOMAINS
 
 COMPARED = {
@@ -163,6 +164,71 @@ def counters(words, events, _d, _owner, _rows):
     return sum(waits) if "the total number of days" in words else max(waits, default=0)
 
 
+def desk(words, events, d, _owner, _rows):
+    left_out = {one[0] for one in chosen(words.replace("room for two", ""), events)}
+    last_needed = "needed longest ago" in words
+    there, fetched, found, row, best = [], 0, 0, 0, 0
+    for number, thing, *_ in events:
+        if number in left_out:
+            continue
+        if thing in there:
+            found += 1
+            row += 1
+            best = max(best, row)
+            if last_needed:
+                there.remove(thing)
+                there.append(thing)
+            continue
+        fetched, row = fetched + 1, 0
+        there = [*there[-1:], thing]
+    if "how often" in words:
+        return fetched
+    return best if "largest number" in words else found
+
+
+def spoilt(words, events, d, _owner, rows):
+    kinds = {thing: kind for thing, _, kind, _ in rows[1]}
+    sort, kind = re.search(rf"whose {d.kind} (is|is not) '(\w+)' bring", words).groups()
+    age = int(re.search(r"came in (\d+) days before", words)[1])
+    store, thrown, vain, short, most = [], 0, 0, 0, 0
+    for event in events:
+        _, thing, amount, _ = event
+        if amount < 1:
+            continue
+        kept = [came for came in store if ordinal(event) - came < age]
+        thrown, store = thrown + len(store) - len(kept), kept
+        if (kinds[thing] == kind) == (sort == "is"):
+            store += [ordinal(event)] * amount
+        else:
+            taken = min(amount, len(store))
+            store = store[taken:]
+            vain += amount - taken
+            short += taken < amount
+        most = max(most, len(store))
+    if "thrown away: the total number of units thrown away;" in words:
+        return thrown
+    if "in vain" in words:
+        return vain
+    return short if "get fewer" in words else most
+
+
+def leaving(words, events, _d, _owner, _rows):
+    patience = int(re.search(r"wait more than (\d+) days", words)[1])
+    long = int(re.search(r"free again (\d+) days", words)[1])
+    served = {one[0] for one in chosen(words, events)}
+    free, left, waited = 0, 0, 0
+    for event in events:
+        day = ordinal(event)
+        if free > day + patience:
+            left += 1
+            continue
+        waited += max(0, free - day)
+        free = max(free, day) + (long if event[0] in served else 15)
+    if words.endswith("how many of them leave; 0 if there are none"):
+        return left
+    return waited if "others wait" in words else len(events) - left
+
+
 def apart(words, events, _d, _owner, _rows):
     strictly = "that is more than" in words
     gap = int(re.search(r"that is (?:at least|more than) (\d+) days", words)[1])
@@ -209,6 +275,9 @@ def coverage(words, _events, d, owner, rows):
         (COVERAGE, coverage),
         (LAYERS, layers),
         (COUNTERS, counters),
+        (DESK, desk),
+        (SPOILT, spoilt),
+        (LEAVING, leaving),
     ],
     ids=lambda one: getattr(one, "name", ""),
 )
