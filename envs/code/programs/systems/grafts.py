@@ -9,10 +9,13 @@ TABLE = "r0 b1 g1 w0 b0 w0 w1 g0"
 
 # The program:
 def grafts(lines):
+    def nothing_known():
+        return {}
+
     recipes = []
     colours = []
     children = []
-    known = {}
+    known = nothing_known()
     answers = []
 
     def make(colour, *recipe):

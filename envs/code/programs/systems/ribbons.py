@@ -8,8 +8,11 @@ SPAN = 3
 
 # The program:
 def ribbons(lines):
+    def nothing_known():
+        return {}
+
     nodes = [("", 0, 0, 0)]
-    known = {}
+    known = nothing_known()
 
     def size(x):
         return nodes[x][3]
