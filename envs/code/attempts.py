@@ -67,6 +67,7 @@ class Attempts(Env[Attempt]):
 
     costly: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 16
+    max_observation_chars: ClassVar[int] = 1 << 16
 
     @abstractmethod
     def solution(self, reference: Mapping[str, Any]) -> str:
