@@ -18,9 +18,9 @@ UNTOLD = "?"
 """Stands for a letter that is written and not told."""
 
 Sample = tuple[str, str]
-"""What a machine reads, and what it writes, with letters left untold."""
+"""Letters that a machine reads, and those that it writes, with some left untold."""
 Cell = tuple[str, int]
-"""What a machine writes, and its next state."""
+"""Letter that a machine writes, and its next state."""
 
 _WORD_LENGTHS = (7, 11)
 _TOLD = 0.65

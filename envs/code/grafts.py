@@ -49,8 +49,8 @@ class Grafts(System):
             "step, wait = rest[1], (rest[2] - 1) % (rest[1] + 1)",
         ),
         (
-            'make(colours[x] if wait else c, "stripe"',
-            'make(c if wait == 1 else colours[x], "stripe"',
+            'make(colours[x] if wait else c, ("stripe"',
+            'make(c if wait == 1 else colours[x], ("stripe"',
         ),
         ("hung(y, rest[1] - 1, rest[2])", "hung(y, rest[1] - 1, y if rest[1] == 2 else rest[2])"),
         ("if levels == 0 or is_up_to else 0", "if levels == 0 else 0"),
@@ -78,7 +78,7 @@ class Grafts(System):
         ),
         ("n -= here\n", "n -= 1\n"),
         ("met = {z for y in met for z in below(y)}", "met = {below(y)[0] for y in met}"),
-        ('make(rest[1], "own", *[x] * WIDTH)', 'make(rest[1], "own", *below(x))'),
+        ('make(rest[1], ("own", (x,) * WIDTH))', 'make(rest[1], ("own", tuple(below(x))))'),
     )
 
     @override

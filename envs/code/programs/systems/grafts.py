@@ -18,7 +18,7 @@ def grafts(lines):
     known = nothing_known()
     answers = []
 
-    def make(colour, *recipe):
+    def make(colour, recipe):
         if (colour, recipe) not in known:
             recipes.append(recipe)
             colours.append(colour)
@@ -27,7 +27,7 @@ def grafts(lines):
         return known[colour, recipe]
 
     def plain(c):
-        return make(c, "plain")
+        return make(c, ("plain",))
 
     def written(state, colour):
         names = COLOURS.split()
@@ -35,27 +35,27 @@ def grafts(lines):
         return next(name for name in names if name[0] == out), int(then)
 
     def sifted(x, state):
-        return make(written(state, colours[x])[0], "sift", x, state)
+        return make(written(state, colours[x])[0], ("sift", x, state))
 
     # only: mirror
     def mirrored(x):
-        return make(colours[x], "mirror", x)
+        return make(colours[x], ("mirror", x))
 
     # only: spin
     def spun(x):
-        return make(colours[x], "spin", x)
+        return make(colours[x], ("spin", x))
 
     # only: dye
     def dyed(x, old, new):
-        return make(new if colours[x] == old else colours[x], "dye", x, old, new)
+        return make(new if colours[x] == old else colours[x], ("dye", x, old, new))
 
     # only: stripe
     def striped(x, step, wait, c):
-        return make(colours[x] if wait else c, "stripe", x, step, wait, c)
+        return make(colours[x] if wait else c, ("stripe", x, step, wait, c))
 
     # only: deep
     def hung(x, levels, other):
-        return make(colours[x], "deep", x, levels, other) if levels else other
+        return make(colours[x], ("deep", x, levels, other)) if levels else other
 
     # only:
     def below(x):
@@ -64,7 +64,7 @@ def grafts(lines):
             if kind == "plain":
                 found = [x] * WIDTH
             elif kind == "own":
-                found = list(rest)
+                found = list(rest[0])
             elif kind == "sift":
                 then = written(rest[1], colours[rest[0]])[1]
                 found = [sifted(y, then) for y in below(rest[0])]
@@ -106,7 +106,7 @@ def grafts(lines):
             return new
         found = list(below(x))
         found[way[0]] = replaced(found[way[0]], way[1:], new)
-        return make(colours[x], "own", *found)
+        return make(colours[x], ("own", tuple(found)))
 
     # only: count within nth
     def number(x, levels, wanted, is_up_to):
@@ -220,7 +220,7 @@ def grafts(lines):
             root = replaced(root, way, sifted(x, 0))
         # only: spot
         elif name == "spot":
-            root = replaced(root, way, make(rest[1], "own", *below(x)))
+            root = replaced(root, way, make(rest[1], ("own", tuple(below(x)))))
         # only: swap
         elif name == "swap":
             other = way_to(int(rest[1]))
@@ -242,7 +242,7 @@ def grafts(lines):
             root = replaced(root, way, striped(x, int(rest[1]), int(rest[2]), rest[3]))
         # only: raise
         elif name == "raise":
-            root = replaced(root, way, make(rest[1], "own", *[x] * WIDTH))
+            root = replaced(root, way, make(rest[1], ("own", (x,) * WIDTH)))
         # only: deep
         elif name == "deep":
             other = at(root, way_to(int(rest[2])))
