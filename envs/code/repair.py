@@ -82,7 +82,7 @@ _UNTOLD_FROM = 10
 
 
 class Repair(Attempts):
-    """A problem of `code/stdio` with a program for it in which one to 22 places were changed.
+    """A problem of `code/stdio` with a program for it in which one to 24 places were changed.
 
     Judged by the tests of the problem, whatever the way to a right program. Each change makes a
     difference on some test, of the program as it was before it. A problem is in the split in which it
