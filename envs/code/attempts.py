@@ -24,6 +24,8 @@ from verigym.verifiers.code.languages import canonical
 LIMITS = {"wall_s": 10.0, "cpu_s": 4.0, "memory_mib": 256}
 """Limits of each test of a program, unless an environment sets others."""
 TURNS = 3
+FEWER_TURNS = {9: 2, 10: 1}
+"""Attempts at levels that allow fewer."""
 _FEEDBACK_CHARS = 1500
 
 _PROMPT = """\
@@ -34,8 +36,7 @@ Write {program} that reads standard input and prints its answer.
 {examples}
 
 Answer with the whole program, alone or in a fenced block. It is run on the examples and on tests that you cannot see, \
-and must print the right answer to each of them within {cpu_s:g} seconds. You have several attempts. If one fails, \
-you are told why."""
+and must print the right answer to each of them within {cpu_s:g} seconds. {attempts}"""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Attempts(Env[Attempt]):
     `solution`.
 
     Full marks end the episode. Otherwise the next observation says which example failed and how, or
-    that a hidden test did, and the next attempt is on; `max_turns` is 3 by default. An action is
+    that a hidden test did, and the next attempt is on; `max_turns` is 3 by default, or what the task says. An action is
     valid if it holds a program.
     What a program printed on an example is part of the observation, so a program that answers
     differently each time makes observations that do, too.
@@ -66,6 +67,7 @@ class Attempts(Env[Attempt]):
 
     costly: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 16
+    max_observation_chars: ClassVar[int] = 1 << 16
 
     @abstractmethod
     def solution(self, reference: Mapping[str, Any]) -> str:
@@ -105,7 +107,9 @@ class Attempts(Env[Attempt]):
 
     @override
     def turns_allowed(self, task: Task) -> int:
-        return TURNS
+        reference = task.reference
+        allowed = reference.get("attempts", TURNS) if isinstance(reference, dict) else TURNS
+        return allowed if type(allowed) is int and 1 <= allowed <= TURNS else TURNS
 
     @override
     def key(self, state: Attempt) -> JSON:
@@ -165,13 +169,30 @@ def in_words(language: str) -> str:
     return f"a program in {load_languages()[language].title}"
 
 
-def asked(language: str, statement: str, tests: Sequence[Mapping[str, Any]]) -> str:
+def attempts_told(level: int) -> str:
+    """Return what a prompt says about the attempts."""
+    match FEWER_TURNS.get(level, TURNS):
+        case 1:
+            return "You have one attempt."
+        case 2:
+            return "You have two attempts. If the first fails, you are told why."
+        case _:
+            return "You have several attempts. If one fails, you are told why."
+
+
+def attempts_allowed(level: int) -> dict[str, JSON]:
+    """Return what a reference holds about the attempts: nothing where there are as many as ever."""
+    return {"attempts": FEWER_TURNS[level]} if level in FEWER_TURNS else {}
+
+
+def asked(language: str, statement: str, tests: Sequence[Mapping[str, Any]], level: int = 1) -> str:
     """Return the prompt of a problem whose tests are inputs and outputs."""
     return _PROMPT.format(
         program=in_words(language),
         statement=statement,
         examples=shown_examples(tests),
         cpu_s=LIMITS["cpu_s"],
+        attempts=attempts_told(level),
     )
 
 

@@ -1,4 +1,4 @@
-"""`code/functions`: write a function of a given signature; three attempts, with feedback between."""
+"""`code/functions`: write a function of a given signature; up to three attempts, with feedback between."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.env import Draft
 from verigym.envs.code import functions_easy, functions_hard, functions_medium
-from verigym.envs.code.attempts import LIMITS, Attempts, as_object
+from verigym.envs.code.attempts import LIMITS, Attempts, as_object, attempts_allowed, attempts_told
 from verigym.envs.code.follow import Program
 from verigym.envs.code.function_family import WantedFunction
-from verigym.envs.code.functions_systems import SYSTEMS
+from verigym.envs.code.functions_systems import MACHINES, SYSTEMS
 from verigym.envs.code.traced import Solver
 
 _EASY, _MEDIUM, _HARD = (
@@ -32,9 +32,9 @@ SLOTS: dict[int, tuple[tuple[Family, ...], ...]] = {
     5: ((functions_medium.turned_round, functions_medium.dealt, functions_medium.long_runs),),
     6: (_HARD,),
     7: (_HARD, _HARD),
-    8: (SYSTEMS, _HARD),
-    9: (SYSTEMS, SYSTEMS, _HARD),
-    10: (SYSTEMS, SYSTEMS, SYSTEMS),
+    8: (SYSTEMS, SYSTEMS),
+    9: (MACHINES, SYSTEMS, SYSTEMS),
+    10: (MACHINES, MACHINES, SYSTEMS, SYSTEMS),
 }
 """The families that each function is drawn from; several functions are asked for as one."""
 _EXAMPLE_SIZES = (3, 4)
@@ -50,7 +50,7 @@ def {signature}
 
 Answer with the whole function and everything that it needs, alone or in a fenced block. It is called with the arguments \
 of the examples and with others that you cannot see, and must return the right value each time within {cpu_s:g} \
-seconds. You have several attempts. If one fails, you are told why."""
+seconds. {attempts}"""
 
 
 _JOINED = """\
@@ -69,7 +69,8 @@ class Functions(Attempts):
     """A generated function to be written, judged by `code/function`; see `Attempts`.
 
     Seventeen families, on numbers, texts, lists, dictionaries and nested lists; at level 7, 2 of them at once. From level 8 on,
-    1, 2 or 3 of the functions are systems of commands (systems.py). A split holds other parameters than the others.
+    all 2, 3 or 4 functions are systems of commands (systems.py); at levels 9 and 10, a part of 1 or 2 of them is told by
+    examples alone (filters.py), and there are two attempts or one. A split holds other parameters than the others.
     """
 
     id: ClassVar[str] = "verigym/code/functions-v0"
@@ -95,6 +96,7 @@ class Functions(Attempts):
                 statement=whole.statement,
                 examples=examples,
                 cpu_s=LIMITS["cpu_s"],
+                attempts=attempts_told(level),
             ),
             reference={
                 "function": whole.name,
@@ -103,6 +105,7 @@ class Functions(Attempts):
                 "solution": whole.source,
                 "tests": whole.tests,
                 "limits": dict(LIMITS),
+                **attempts_allowed(level),
             },
             tags=("code", *(part.family.__name__ for part in parts)),
             # All parts lie in one split, so the first one decides.

@@ -6,6 +6,8 @@ import numpy as np
 
 from verigym.envs.code.boughs import Boughs
 from verigym.envs.code.function_family import WantedFunction
+from verigym.envs.code.grafts import Grafts
+from verigym.envs.code.ribbons import Ribbons
 from verigym.envs.code.scrolls import Scrolls
 from verigym.envs.code.systems import System
 from verigym.envs.code.works import Works
@@ -26,6 +28,16 @@ def boughs(rng: np.random.Generator) -> WantedFunction:
     return _wanted(Boughs(), rng)
 
 
+def ribbons(rng: np.random.Generator) -> WantedFunction:
+    """Ribbons of letters that machines go through."""
+    return _wanted(Ribbons(), rng)
+
+
+def grafts(rng: np.random.Generator) -> WantedFunction:
+    """An endless tree whose branches are copied and turned."""
+    return _wanted(Grafts(), rng)
+
+
 def _wanted(system: System, rng: np.random.Generator) -> WantedFunction:
     p = system.draw(rng)
     return WantedFunction(
@@ -41,3 +53,4 @@ def _wanted(system: System, rng: np.random.Generator) -> WantedFunction:
 
 
 SYSTEMS = (scrolls, works, boughs)
+MACHINES = (ribbons, grafts)

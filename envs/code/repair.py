@@ -1,4 +1,4 @@
-"""`code/repair`: a program with mistakes, to be put right; three attempts, with feedback between."""
+"""`code/repair`: a program with mistakes, to be put right; up to three attempts, with feedback between."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.env import Draft
-from verigym.envs.code import hard, stdio
-from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, as_object, asked, fenced
+from verigym.envs.code import stdio
+from verigym.envs.code.attempts import (
+    LIMITS,
+    Attempt,
+    Attempts,
+    as_object,
+    asked,
+    attempts_allowed,
+    fenced,
+)
 from verigym.envs.code.family import Params, ProblemFamily, header, named
 from verigym.envs.code.follow import Program
 from verigym.envs.code.known_python import FAILURES
 from verigym.envs.code.places import Path, apart, changed, places_of, tree_of
 from verigym.envs.code.stdio import (
-    SYSTEMS,
     ProblemPart,
     Slots,
     described,
@@ -45,31 +52,37 @@ MISTAKES: dict[int, tuple[int, ...]] = {
     5: (2,),
     6: (3,),
     7: (2, 2),
-    8: (3, 2),
-    9: (3, 2, 2),
-    10: (3, 3, 3),
+    8: (4, 4),
+    9: (5, 5, 5),
+    10: (6, 6, 6, 6),
 }
-"""Mistakes in each part of the problem."""
+"""Mistakes in each part of the problem; in a system at most so many."""
+_FEWEST = 3
+"""Mistakes in a system at least."""
 SLOTS: dict[int, Slots] = stdio.SLOTS | {
     5: (families_named("spans", "coin-ways"),),
-    8: (SYSTEMS, hard.FAMILIES),
-    9: (SYSTEMS, SYSTEMS, hard.FAMILIES),
-    10: (SYSTEMS, SYSTEMS, SYSTEMS),
 }
 _STEPS, _ENOUGH_STEPS, _MORE_STEPS = 3000, 1000, 200
 _TRIES = 40
+_MACHINES = {system.name for system in stdio.MACHINES}
 _LOOKED_AT = (2, 3, 0, 1)  # of the tests: the smallest hidden ones and the examples, to be quick
 
 _BROKEN = """\
 {asked}
 
-The program below solved this problem until {count} changed. Correct it:
+The program below solved this problem until {count} changed. Correct it{lost}:
 
 {program}"""
+_LOST = """\
+. Where TABLE is empty, the cells of a machine were taken out: with spaces between them, state by state, in each state one \
+for each letter of LETTERS or colour of COLOURS in their order; a cell is the letter that is written and the number of the next state, \
+0 for the first state"""
+_UNTOLD_FROM = 10
+"""Level from which on the number of changes is not told."""
 
 
 class Repair(Attempts):
-    """A problem of `code/stdio` with a program for it in which one to eight places were changed.
+    """A problem of `code/stdio` with a program for it in which one to 24 places were changed.
 
     Judged by the tests of the problem, whatever the way to a right program. Each change makes a
     difference on some test, of the program as it was before it. A problem is in the split in which it
@@ -85,20 +98,24 @@ class Repair(Attempts):
         counts = MISTAKES[level]
         parts: list[ProblemPart] = []
         programs: list[str] = []
+        wrong = 0
         for count, families in zip(counts, open_slots(SLOTS[level], parts), strict=True):
             program = None
             while program is None:
                 part = draw_problem(rng, families, self.wants)
                 if isinstance(part.family, System):
-                    program = broken_system(part.family, part.params, part.tests, count, rng)
+                    program, made = broken_system(part.family, part.params, part.tests, count, rng)
                 else:
                     program = broken(part.family, part.params, part.tests, count, rng)
+                    made = count
+            wrong += made
             parts.append(part)
             programs.append(program)
-        tests, wrong = joined_tests(rng, parts), sum(counts)
+        tests = joined_tests(rng, parts)
         prompt = _BROKEN.format(
-            asked=asked("python", statement_of(parts), tests),
-            count="one place in it was" if wrong == 1 else f"{wrong} places in it were",
+            asked=asked("python", statement_of(parts), tests, level),
+            count=_places(wrong if level < _UNTOLD_FROM else 0),
+            lost=_LOST if any(part.family.name in _MACHINES for part in parts) else "",
             program=fenced(programs[0] if len(programs) == 1 else join_programs(programs)),
         )
         return Draft(
@@ -108,6 +125,7 @@ class Repair(Attempts):
                 "mistakes": wrong,
                 "tests": tests,
                 "limits": dict(LIMITS),
+                **attempts_allowed(level),
             },
             tags=("code", *(part.family.name for part in parts), f"mistakes={wrong}"),
             essence=essence_of(parts),
@@ -129,6 +147,13 @@ class Repair(Attempts):
             for test in examples:
                 solver.run(program, test["stdin"])
         return solver.operations
+
+
+def _places(count: int) -> str:
+    """Return a phrase for so many places; 0 if their number is not told."""
+    if count == 1:
+        return "one place in it was"
+    return f"{count or 'several'} places in it were"
 
 
 def mend(solver: Solver, wrong: Any, right: Any) -> Iterator[None]:
@@ -221,9 +246,9 @@ def broken_system(
     tests: Sequence[Mapping[str, Any]],
     count: int,
     rng: np.random.Generator,
-) -> str | None:
-    """Return the program of a system with `count` of its faults that the examples do not show, while each alone fails
-    hidden tests; None if there are not as many."""
+) -> tuple[str | None, int]:
+    """Return the program of a system with up to `count` of its faults that the examples do not show, while each alone
+    fails hidden tests, and their number; None if there are too few."""
     shown, hidden = (
         [
             (test["stdin"].split("\n")[1:-1], test["stdout"].split("\n")[:-1])
@@ -237,6 +262,7 @@ def broken_system(
         return all(_answers(system, p, lines, text) == wanted for lines, wanted in cases)
 
     right = text = system.text(p)
+    made = 0
     for at in rng.permutation(len(system.faults)):
         old, new = system.faults[int(at)]
         # Two faults at one place would hide each other.
@@ -245,14 +271,12 @@ def broken_system(
         one, both = right.replace(old, new), text.replace(old, new)
         if passes(one, shown) and not passes(one, hidden) and passes(both, shown):
             text = both
-            count -= 1
-        if count == 0:
-            return (
-                None
-                if passes(text, hidden)
-                else f"{header(system.constants(p))}\n{system.whole(text)}"
-            )
-    return None
+            made += 1
+        if made == count:
+            break
+    if made < _FEWEST or passes(text, hidden):
+        return None, 0
+    return f"{header(system.shown(p))}\n{system.whole(text)}", made
 
 
 def _answers(system: System, p: Params, lines: list[str], text: str) -> list[str] | None:

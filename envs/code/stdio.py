@@ -1,4 +1,4 @@
-"""`code/stdio`: write a program that reads standard input; three attempts, with feedback between."""
+"""`code/stdio`: write a program that reads standard input; up to three attempts, with feedback between."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.env import Draft
 from verigym.envs.code import easy, hard, medium
-from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked
+from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked, attempts_allowed
 from verigym.envs.code.boughs import Boughs
 from verigym.envs.code.family import Params, ProblemFamily
+from verigym.envs.code.grafts import Grafts
+from verigym.envs.code.ribbons import Ribbons
 from verigym.envs.code.scrolls import Scrolls
 from verigym.envs.code.systems import System
 from verigym.envs.code.together import join_programs, join_statements, join_tests
@@ -24,8 +26,11 @@ from verigym.errors import TaskError
 from verigym.verifiers.code.languages import canonical
 
 SYSTEMS: tuple[System, ...] = (Scrolls(), Works(), Boughs())
+MACHINES: tuple[System, ...] = (Ribbons(), Grafts())
+"""Systems with a machine in them that is told by examples alone."""
 FAMILIES: dict[str, ProblemFamily] = {
-    family.name: family for family in (*easy.FAMILIES, *medium.FAMILIES, *hard.FAMILIES, *SYSTEMS)
+    family.name: family
+    for family in (*easy.FAMILIES, *medium.FAMILIES, *hard.FAMILIES, *SYSTEMS, *MACHINES)
 }
 
 
@@ -45,9 +50,9 @@ SLOTS: dict[int, Slots] = {
     5: (families_named("coin-ways", "run-lengths"),),
     6: (hard.FAMILIES,),
     7: (hard.FAMILIES,) * 2,
-    8: (SYSTEMS, hard.FAMILIES),
-    9: (SYSTEMS, SYSTEMS, hard.FAMILIES),
-    10: (SYSTEMS, SYSTEMS, SYSTEMS),
+    8: (SYSTEMS, SYSTEMS),
+    9: (MACHINES, SYSTEMS, SYSTEMS),
+    10: (MACHINES, MACHINES, SYSTEMS, SYSTEMS),
 }
 """By level; a problem of several parts has cases of several kinds."""
 
@@ -55,8 +60,9 @@ SLOTS: dict[int, Slots] = {
 class Stdio(Attempts):
     """A generated programming problem, judged by `code/stdio`; see `Attempts`.
 
-    Sixteen families of problems; at level 7, the input holds cases of 2 of them. From level 8 on, 1, 2 or 3 of the kinds
-    of cases are systems (systems.py), whose inputs describe more than a program can go through. A split holds
+    Sixteen families of problems; at level 7, the input holds cases of 2 of them. From level 8 on, all 2, 3 or 4 kinds
+    of cases are systems (systems.py), whose inputs describe more than a program can go through; at levels 9 and 10, a part of
+    1 or 2 of them is told by examples alone (filters.py), and there are two attempts or one. A split holds
     other parameters than the others, so no test problem is a training problem with other inputs. `language` is any of the sandbox's; the oracle writes
     Python alone.
     """
@@ -76,12 +82,13 @@ class Stdio(Attempts):
             parts.append(draw_problem(rng, families, self.wants))
         tests = joined_tests(rng, parts)
         return Draft(
-            prompt=asked(self.language, statement_of(parts), tests),
+            prompt=asked(self.language, statement_of(parts), tests, level),
             reference={
                 **described(parts),
                 "language": self.language,
                 "tests": tests,
                 "limits": dict(LIMITS),
+                **attempts_allowed(level),
             },
             tags=("code", *(part.family.name for part in parts)),
             essence=essence_of(parts),

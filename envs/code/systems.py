@@ -60,6 +60,10 @@ class System(ProblemFamily):
     def constants(self, p: Params) -> Params:
         return {name: value for name, value in p.items() if name != "asked"}
 
+    def shown(self, p: Params) -> Params:
+        """Return the parameters that a program with faults shows: all but the cells of a machine."""
+        return {name: "" if name == "table" else value for name, value in self.constants(p).items()}
+
     @override
     def body_for(self, p: Params) -> str:
         return self.whole(self.text(p))

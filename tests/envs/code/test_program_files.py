@@ -13,7 +13,7 @@ from verigym.envs.code.functions import SLOTS
 from verigym.envs.code.long_programs import PARTS
 from verigym.envs.code.program_files import MARKER, VERILOG_MARKER, body, fill_logic, program
 from verigym.envs.code.stages import FEATURES, HELPERS, REPORTS, STEPS
-from verigym.envs.code.stdio import SYSTEMS
+from verigym.envs.code.stdio import MACHINES, SYSTEMS
 from verigym.envs.code.verilog import LEVELS as HARDWARE
 
 PROGRAMS = files("verigym.envs.code.programs")
@@ -35,8 +35,8 @@ USED = {
     "helpers": set(HELPERS),
     "predict": {one.name for one in PARTS},
     "functions": {one.__name__ for level in SLOTS.values() for slot in level for one in slot}
-    - {one.function for one in SYSTEMS},
-    "systems": {one.function for one in SYSTEMS},
+    - {one.function for one in (*SYSTEMS, *MACHINES)},
+    "systems": {one.function for one in (*SYSTEMS, *MACHINES)},
 }
 
 

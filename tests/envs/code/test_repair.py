@@ -12,14 +12,14 @@ import verigym
 from verigym.envs.code.follow import Program
 from verigym.envs.code.known_python import FAILURES
 from verigym.envs.code.repair import SLOTS, _answers
-from verigym.envs.code.stdio import FAMILIES, SYSTEMS
+from verigym.envs.code.stdio import FAMILIES, MACHINES, SYSTEMS
 from verigym.verifiers.code.counted.state import OutOfSteps, RefusedProgram
 from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.strength.mutate import mutants
 
 REPAIRED = sorted(
     {one.name for slots in SLOTS.values() for slot in slots for one in slot}
-    - {one.name for one in SYSTEMS}
+    - {one.name for one in (*SYSTEMS, *MACHINES)}
 )
 
 
@@ -171,7 +171,9 @@ def test_a_problem_is_in_the_split_in_which_code_stdio_has_it():
             assert repair.split_of(draft) == split
 
 
-@pytest.mark.parametrize("system", [pytest.param(one, id=one.name) for one in SYSTEMS])
+@pytest.mark.parametrize(
+    "system", [pytest.param(one, id=one.name) for one in (*SYSTEMS, *MACHINES)]
+)
 def test_each_fault_of_a_system_is_made_and_can_fail_a_hidden_test(system):
     rng = np.random.default_rng(1)
     left = dict.fromkeys(system.faults)
@@ -196,11 +198,14 @@ def test_the_examples_do_not_show_the_faults_of_systems():
     for seed, level in enumerate((8, 9, 10)):
         env.reset(seed=seed, options={"difficulty": level})
         wrong = broken_program(env.task.prompt)
-        if level == 10:
+        if level == 8:
             observation, reward, *_ = env.step(wrong)
             assert reward == 0.0
             assert "hidden test" in observation
         right = extract_program(env.oracle(), "python")
         lines = set(wrong.split("\n")) ^ set(right.split("\n"))
-        assert len(lines) >= 5
+        assert len(lines) >= 3 * level // 2
+        assert ("several places" in env.task.prompt) is (level == 10)
+        # The cells of machines are to be found from examples alone.
+        assert wrong.count("TABLE = ''") == max(level - 8, 0)
         assert env.step(env.oracle())[1:3] == (1.0, True)

@@ -2,6 +2,7 @@
 
 import builtins
 import contextlib
+import dataclasses
 import io
 import sys
 
@@ -111,6 +112,37 @@ GOLDEN = [
         "10\npaint 2 red\npaint 5 blue\npaint 2 gold\ncount 1 2 gold\nclose 3\nwithin 1 2 any\n"
         "way 4 6\nway 4 5\nclear 5 white\nnth 1 2 any 2\n",
         "1\n4\nclosed\n2\n2\n5",
+    ),
+    (
+        "ribbons",
+        {
+            "asked": "cancel sums twist each swap cap runs longest best least kinds free nth left arms order same",
+            "letters": "ab",
+            "table": "b1 a0 a0 b1",
+            "samples": "",
+            "gains": "2 -3",
+            "span": 2,
+        },
+        # The ribbons: abba, abbaabba, (none), bbbabbba, abaa, abbaabba, aaa, abaaabaa, aa.
+        "26\nword abba\ntimes 1 2\ncancel 2\nfilter 2\nsums 1\nmirror 2\nswap 1 (bb) (a)\ntwist 2 b 1\neach 2 4 1\n"
+        "length 3\nlength 4\nruns 2 1 8\nlongest 2 1 8\nbest 2 1 8\nleast 2 1 8\nkinds 2 2 4\nfree 2 1 8 a\nnth 2 b 3\n"
+        "nth 2 b 5\nleft 2 2 4\narms 2 4\norder 1 2\nsame 2 5\nruns 7 1 9\nruns 9 1 9\nlongest 8 1 8\n",
+        "0\n8\n5\n2\n4\n-6 1\n2\n2\n6\nnone\n1\n4\nfirst\n2\n1\n1\n3",
+    ),
+    (
+        "grafts",
+        {
+            "asked": "spot mirror stripe raise deep count within nth runs patches chain far",
+            "width": 2,
+            "first": "white",
+            "deepest": 40,
+            "colours": "white red blue gold",
+            "table": "r1 w0 b0 g0 w0 w0 b0 g0",
+            "samples": "",
+        },
+        "16\npaint 2 red\nspot 4 blue\nmirror 1\ncount 1 2 red\nnth 1 2 blue 1\nruns 1 2\npatches 1 2\nsift 1\n"
+        "count 1 1 white\nstripe 1 2 1 gold\nwithin 1 1 gold\nraise 3 red\nchain 1 3 red\ndeep 1 2 3\nfar 1 blue\ncount 1 3 gold\n",
+        "1\n7\n3\n3\n2\n2\n2\n4\n8",
     ),
 ]
 
@@ -235,6 +267,25 @@ def test_three_attempts():
     env.reset(seed=2)
     ends = [env.step(WRONG)[1:4] for _ in range(3)]
     assert ends == [(0.0, False, False), (0.0, False, False), (0.0, False, True)]
+
+
+@pytest.mark.parametrize(("level", "attempts"), [(7, 3), (8, 3), (9, 2), (10, 1)])
+@pytest.mark.parametrize("env_id", ["code/stdio", "code/functions", "code/repair"])
+def test_high_levels_allow_fewer_attempts_and_say_so(env_id, level, attempts):
+    env = verigym.make(env_id, difficulty=level)
+    env.reset(seed=1)
+    told = {3: "several attempts", 2: "two attempts", 1: "one attempt"}
+    assert f"You have {told[attempts]}." in env.task.prompt
+    ends = [env.step(WRONG)[3] for _ in range(attempts)]
+    assert ends == [False] * (attempts - 1) + [True]
+
+
+@pytest.mark.parametrize("attempts", [0, 7, -1, "2", None, True, 1.5])
+def test_attempts_of_a_task_from_elsewhere_are_within_bounds(attempts):
+    env = verigym.make("code/stdio")
+    task = env.sample_task(2, "easy")
+    reference = {**task.reference, "attempts": attempts}
+    assert env.turns_allowed(dataclasses.replace(task, reference=reference)) == 3
 
 
 def test_of_a_hidden_test_only_that_it_failed():
