@@ -121,6 +121,9 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0].partition(". Line ")[0][:160]
 
 
+_OF_ENGINES = ("sqlite_", "pragma_", "duckdb_", "pg_")
+
+
 def _checked(tree: exp.Expr, schema: Schema, dialect: str | None) -> exp.Expr:
     if not isinstance(tree, exp.Query | exp.Values):
         raise RefusedQuery("refused_syntax", f"only queries are judged, not {tree.key.upper()}")
@@ -155,7 +158,9 @@ def _checked(tree: exp.Expr, schema: Schema, dialect: str | None) -> exp.Expr:
             )
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             name = node.name.lower()
-            if name not in schema.tables and name not in ctes:
+            # Outside its scope a WITH name would be the engine's own table of that name.
+            is_engines = name.startswith(_OF_ENGINES)
+            if name not in schema.tables and (is_engines or name not in ctes):
                 raise RefusedQuery("unknown_table", f"there is no table {node.name!r}")
             if node.args.get("db"):
                 node.set("db", None)

@@ -176,3 +176,11 @@ def test_a_select_without_columns_reaches_no_engine(empty):
     schema = read_schema({"tables": {"t": {"id": "INT"}, "r": {"a": "INT"}}})
     with pytest.raises(RefusedQuery):
         read_query(empty, "sqlite", schema, "2024-02-15 12:00:00")
+
+
+@pytest.mark.parametrize("table", ["sqlite_master", "sqlite_schema", "duckdb_tables", "pg_class"])
+def test_a_with_name_is_no_way_to_an_engines_own_table(table):
+    schema = read_schema({"tables": {"t": {"id": "INT"}}})
+    outside = f"SELECT * FROM {table}, (WITH {table} AS (SELECT 1 AS a) SELECT a FROM {table}) z"
+    with pytest.raises(RefusedQuery, match="there is no table"):
+        read_query(outside, "sqlite", schema, "2024-02-15 12:00:00")
