@@ -109,7 +109,7 @@ class KeyDoor(Env[Walk]):
                 spare = (
                     "few more than the shortest way takes"
                     if size.spare
-                    else "which is the shortest way"
+                    else "as many as the shortest way takes"
                 )
                 return Draft(
                     prompt=prompt.format(max_turns=max_turns, spare=spare),

@@ -101,18 +101,25 @@ def say(rules: HouseRules, fuel: int) -> str:
     """Return house rules in words."""
     lines = ["Every move takes 1 unit of fuel."]
     if rules.extra:
-        extra = "".join(f", plus {more} for {label}" for label, more in rules.extra)
+        extra = "".join(f", plus {more} for {_said(label)}" for label, more in rules.extra)
         lines = [f"Every move takes 1 unit of fuel{extra}; all that apply add up."]
     lines.append(f"You have {fuel} units; without fuel for a move you have lost.")
     if rules.forbidden:
         lines.append(f"Forbidden: {', '.join(sorted(rules.forbidden))}.")
     if rules.not_after:
         pairs = "; ".join(f"{one}, then {other}" for one, other in sorted(rules.not_after))
-        lines.append(f"Forbidden one directly after the other, in this order: {pairs}.")
+        lines.append(f"Forbidden one directly after the other, in this order: {pairs}; a move that was refused does not count.")
     lines.append(
         "A move that is not allowed changes nothing and takes no fuel, but uses up a turn."
     )
     return " ".join(lines)
+
+
+def _said(label: str) -> str:
+    """Return a label in words."""
+    if label in ("up", "down", "left", "right"):
+        return f"a move {label}"
+    return f"a {label}" if label.startswith("push") else label
 
 
 def written(rules: HouseRules, fuel: int) -> dict[str, Any]:
