@@ -143,7 +143,13 @@ def _correction(title: str, name: str, value: int) -> str:
     return f"{words}; its page has another figure."
 
 
-def draw_entries(a: Almanac, n: int) -> tuple[int, list[str], list[Entry]]:
+KINDS = ("buy", "buy", "buy", "sell", "carry", "toll")
+"""Kinds of entries, each as often as it is drawn."""
+
+
+def draw_entries(
+    a: Almanac, n: int, kinds: Sequence[str] = KINDS
+) -> tuple[int, list[str], list[Entry]]:
     """Draw a purse and `n` entries, in words and as what they do; some name a firm or carrier by a town."""
     draws = a.draws
     towns = draws.shuffled(a.towns)
@@ -158,19 +164,19 @@ def draw_entries(a: Almanac, n: int) -> tuple[int, list[str], list[Entry]]:
     lines: list[str] = []
     entries: list[Entry] = []
     for _ in range(n):
-        kind = draws.below(6)
-        if kind < 3 or not bought:
+        kind = draws.pick(kinds)
+        if kind == "buy" or not bought:
             name, firm = _named(a, sellers, a.firms, "the firm that the market of {} buys from")
             bought.append(firm)
             line, entry = _purchase(a, name, firm)
-        elif kind == 3:
+        elif kind == "sell":
             firm, percent = draws.pick(bought), draws.between(60, 140)
             line = (
                 f"Sell half of the crates from {firm.name} that are in store, rounded down, for {percent} percent of "
                 "their price, the sum rounded down to whole euros."
             )
             entry = _bind(sell, firm.name, percent)
-        elif kind == 4:
+        elif kind == "carry":
             name, carrier = _named(a, carriers, a.carriers, "the carrier that serves {}")
             line = (
                 f"Let {name} carry all crates in store, whatever their firm: pay for them, with the discount if it "

@@ -17,6 +17,9 @@ from verigym.envs.tools.journal import (
 
 EACH = 40
 """Euros that a crate in store counts in the end."""
+_KINDS = ("buy", "buy", "buy", "sell", "sell", "carry", "toll", "toll")
+_PURSE = (1200, 3200)
+"""Euros to begin with, least and most: so few that whatever is struck out decides what can be paid for later."""
 _NUMBERS = {1: "one", 2: "two", 3: "three"}
 _WORDS = (
     """\
@@ -32,17 +35,21 @@ much as possible. To how many euros do they come?
 def struck_journal(a: Almanac, n: int, k: int) -> AlmanacQuestion:
     """Ask for the most that is left after `n` entries without `k` of them; adds pages to the almanac.
 
-    Drawn until corrections and withdrawals count, and until the best `k` are neither those that bring most if each is
-    struck out alone nor, for two or more, those found by striking out the best one after the other.
+    Drawn until corrections and withdrawals count, and until the best `k`, for two or more, are neither those that bring
+    most if each is struck out alone, nor those found by striking out the best one after the other, nor, for three, what
+    the latter become by exchanging one place for another as long as that brings more.
     """
     pages = a.pages
     while True:
         a.pages = list(pages)
         given, corrected, held = draw_figures(a)
-        purse, lines, entries = draw_entries(a, n)
+        _, lines, entries = draw_entries(a, n, _KINDS)
+        purse = a.draws.between(*_PURSE)
         journal = StruckJournal(purse, held, entries)
         answer = journal.most(k)
-        if k > 1 and answer in (journal.left(journal.alone(k)), journal.left(journal.greedy(k))):
+        if k > 1 and answer in map(journal.left, (journal.alone(k), journal.greedy(k))):
+            continue
+        if k > 2 and answer == journal.exchanged(journal.greedy(k)):
             continue
         others = (StruckJournal(purse, figures, entries) for figures in (given, corrected))
         if all(other.most(k) != answer for other in others):
@@ -77,6 +84,21 @@ class StruckJournal:
             others = [place for place in range(len(self.entries)) if place not in struck]
             struck.append(max(others, key=lambda place: self.left([*struck, place])))
         return struck
+
+    def exchanged(self, struck: Sequence[int]) -> int:
+        """Return what is left in the end if one place is exchanged for the best other as long as that brings more."""
+        now = self.left(struck)
+        while True:
+            others = [
+                [*(place for place in struck if place != out), into]
+                for out in struck
+                for into in range(len(self.entries))
+                if into not in struck
+            ]
+            struck = max(others, key=self.left)
+            if self.left(struck) <= now:
+                return now
+            now = self.left(struck)
 
     def most(self, k: int) -> int:
         """Return the most that is left without `k` entries: all choices are tried, what they begin with once."""
