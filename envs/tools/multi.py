@@ -78,7 +78,7 @@ PROBLEMS: dict[int, tuple[Callable[[Almanac], AlmanacQuestion], ...]] = {
     7: (partial(journal, n=6),),
     8: (partial(struck_journal, n=16, k=1),),
     9: (partial(struck_journal, n=19, k=2),),
-    10: (partial(struck_journal, n=22, k=3),),
+    10: (partial(struck_journal, n=24, k=3),),
 }
 """Kinds of questions, by level; those of a level are equally likely."""
 BY_HAND = 8

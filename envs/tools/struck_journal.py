@@ -43,8 +43,12 @@ def struck_journal(a: Almanac, n: int, k: int) -> AlmanacQuestion:
     while True:
         a.pages = list(pages)
         given, corrected, held = draw_figures(a)
-        _, lines, entries = draw_entries(a, n, _KINDS)
+        _, lines, entries = draw_entries(a, 3 * n, _KINDS)
         purse = a.draws.between(*_PURSE)
+        places = _acting(TraderStore(purse, held), entries)[:n]
+        lines, entries = [lines[i] for i in places], [entries[i] for i in places]
+        if len(entries) < n:
+            continue
         journal = StruckJournal(purse, held, entries)
         answer = journal.most(k)
         if k > 1 and answer in map(journal.left, (journal.alone(k), journal.greedy(k))):
@@ -57,6 +61,17 @@ def struck_journal(a: Almanac, n: int, k: int) -> AlmanacQuestion:
     a.pages = a.draws.shuffled(a.pages)
     words = _WORDS.format(purse=purse, k=_NUMBERS[k], n=n, each=EACH)
     return AlmanacQuestion(words + numbered(lines), answer, 12 * n)
+
+
+def _acting(store: TraderStore, entries: Sequence[Entry]) -> list[int]:
+    """Return the places of the entries that change the store if none is struck out; the others are easily left out."""
+    found: list[int] = []
+    for place, entry in enumerate(entries):
+        before = store.copy()
+        entry(store)
+        if (store.purse, store.number()) != (before.purse, before.number()):
+            found.append(place)
+    return found
 
 
 class StruckJournal:

@@ -274,6 +274,18 @@ def test_no_simple_plan_strikes_the_best_entries_out(level):
         assert max(left(*alone), left(*greedy)) < int(task.reference["answer"])
 
 
+@pytest.mark.parametrize("level", range(8, 11))
+def test_each_entry_changes_purse_or_store_if_none_is_struck_out(level):
+    task = verigym.make("tools/multi-v0").sample_task(4, level)
+    keeper = JournalKeeper(task.reference["pages"])
+    lines = re.findall(r"^\d+\. (.*)$", task.prompt, re.MULTILINE)
+    held = [
+        (keeper.follow(task.prompt, lines[:n], 0), sum(keeper.crates.values()))
+        for n in range(len(lines) + 1)
+    ]
+    assert all(before != after for before, after in itertools.pairwise(held))
+
+
 @pytest.mark.parametrize("level", [7, 8])
 def test_python_is_offered_up_to_level_7(level):
     env = verigym.make("tools/multi-v0")
