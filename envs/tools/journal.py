@@ -11,6 +11,8 @@ from verigym.envs.tools.almanac import Almanac, AlmanacQuestion, Carrier, Firm, 
 _WORDS = """\
 A trader starts with an empty store and {purse} euros in the purse, and keeps this journal. Do what it says, entry by \
 entry. How many euros are in the purse in the end, plus three times the number of crates in store?
+"""
+CORRECTIONS = """\
 A page "Correction: TITLE" gives another figure than the page TITLE. It holds, unless there is a page "Withdrawal: \
 TITLE", which says that the page TITLE was right after all. Search for a title to find its page.
 """
@@ -28,6 +30,14 @@ class TraderStore:
     def number(self) -> int:
         """Return the number of all crates."""
         return sum(self.crates.values())
+
+    def worth(self, each: int) -> int:
+        """Return the purse and `each` euros for each crate."""
+        return self.purse + each * self.number()
+
+    def copy(self) -> TraderStore:
+        """Return another store that holds the same."""
+        return TraderStore(self.purse, self.figures, dict(self.crates))
 
 
 def buy_for_purse(store: TraderStore, firm: str, most: int) -> None:
@@ -73,14 +83,13 @@ def journal(a: Almanac, n: int) -> AlmanacQuestion:
     pages = a.pages
     while True:
         a.pages = list(pages)
-        given, corrected, held = _figures(a)
-        purse, lines, entries = _entries(a, n)
+        given, corrected, held = draw_figures(a)
+        purse, lines, entries = draw_entries(a, n)
         answers = [_left(purse, figures, entries) for figures in (held, given, corrected)]
         if answers[0] not in answers[1:]:
             break
     a.pages = a.draws.shuffled(a.pages)
-    numbered = [f"{number}. {line}" for number, line in enumerate(lines, 1)]
-    words = _WORDS.format(purse=purse) + "\n".join(numbered)
+    words = _WORDS.format(purse=purse) + CORRECTIONS + numbered(lines)
     return AlmanacQuestion(words, answers[0], 12 * n)
 
 
@@ -92,10 +101,15 @@ def _left(purse: int, figures: Figures, entries: list[Entry]) -> int:
     store = TraderStore(purse, figures)
     for entry in entries:
         entry(store)
-    return store.purse + 3 * store.number()
+    return store.worth(3)
 
 
-def _figures(a: Almanac) -> tuple[Figures, Figures, Figures]:
+def numbered(lines: Sequence[str]) -> str:
+    """Return the entries with their numbers."""
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+
+
+def draw_figures(a: Almanac) -> tuple[Figures, Figures, Figures]:
     """Correct some figures and withdraw some corrections: those of the pages, all corrected, and those that hold."""
     given: Figures = {}
     for firm in a.firms:
@@ -129,7 +143,13 @@ def _correction(title: str, name: str, value: int) -> str:
     return f"{words}; its page has another figure."
 
 
-def _entries(a: Almanac, n: int) -> tuple[int, list[str], list[Entry]]:
+KINDS = ("buy", "buy", "buy", "sell", "carry", "toll")
+"""Kinds of entries, each as often as it is drawn."""
+
+
+def draw_entries(
+    a: Almanac, n: int, kinds: Sequence[str] = KINDS
+) -> tuple[int, list[str], list[Entry]]:
     """Draw a purse and `n` entries, in words and as what they do; some name a firm or carrier by a town."""
     draws = a.draws
     towns = draws.shuffled(a.towns)
@@ -144,19 +164,19 @@ def _entries(a: Almanac, n: int) -> tuple[int, list[str], list[Entry]]:
     lines: list[str] = []
     entries: list[Entry] = []
     for _ in range(n):
-        kind = draws.below(6)
-        if kind < 3 or not bought:
+        kind = draws.pick(kinds)
+        if kind == "buy" or not bought:
             name, firm = _named(a, sellers, a.firms, "the firm that the market of {} buys from")
             bought.append(firm)
             line, entry = _purchase(a, name, firm)
-        elif kind == 3:
+        elif kind == "sell":
             firm, percent = draws.pick(bought), draws.between(60, 140)
             line = (
                 f"Sell half of the crates from {firm.name} that are in store, rounded down, for {percent} percent of "
                 "their price, the sum rounded down to whole euros."
             )
             entry = _bind(sell, firm.name, percent)
-        elif kind == 4:
+        elif kind == "carry":
             name, carrier = _named(a, carriers, a.carriers, "the carrier that serves {}")
             line = (
                 f"Let {name} carry all crates in store, whatever their firm: pay for them, with the discount if it "

@@ -33,6 +33,7 @@ from verigym.envs.tools.journal import journal
 from verigym.envs.tools.orders import growth, two_weights, weight
 from verigym.envs.tools.read_almanac import AlmanacReader
 from verigym.envs.tools.stateful import bounded, line
+from verigym.envs.tools.struck_journal import struck_journal
 from verigym.envs.tools.tool import Refused, Tool, text, unknown, whole
 from verigym.errors import SandboxError, TaskError
 from verigym.sandbox.job import Job, Limits
@@ -62,9 +63,9 @@ LEVELS = {
     5: (8, True, 14),
     6: (9, True, 14),
     7: (13, True, 32),
-    8: (20, True, 56),
-    9: (30, True, 90),
-    10: (40, True, 130),
+    8: (20, True, 26),
+    9: (24, True, 28),
+    10: (28, True, 30),
 }
 """Number each of towns, firms and carriers; True if outdated pages are among the others; turns."""
 PROBLEMS: dict[int, tuple[Callable[[Almanac], AlmanacQuestion], ...]] = {
@@ -75,11 +76,13 @@ PROBLEMS: dict[int, tuple[Callable[[Almanac], AlmanacQuestion], ...]] = {
     5: (growth,),
     6: (primes, digits, multiples),
     7: (partial(journal, n=6),),
-    8: (partial(journal, n=12),),
-    9: (partial(journal, n=26),),
-    10: (partial(journal, n=54),),
+    8: (partial(struck_journal, n=16, k=1),),
+    9: (partial(struck_journal, n=19, k=2),),
+    10: (partial(struck_journal, n=24, k=3),),
 }
 """Kinds of questions, by level; those of a level are equally likely."""
+BY_HAND = 8
+"""Level from which on there is no tool `python`: it would try all choices at once."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,8 @@ class Multi(Env[Asking]):
     """Search for facts, compute with them, answer with a number, which `math/answer` judges.
 
     `python` runs each program alone in the sandbox; nothing is kept between programs. What a program prints
-    is shown, so one that prints something else each time makes observations that differ, too. Raises
+    is shown, so one that prints something else each time makes observations that differ, too. From level 8 on, there
+    is no `python`, and entries have to be chosen that are best struck out of a journal. Raises
     VerifierFault where the sandbox failed: nothing has happened then.
     """
 
@@ -114,7 +118,7 @@ class Multi(Env[Asking]):
                 question=problem.words,
                 turns=turns,
                 form=FORM,
-                tools="\n".join(tool.line for tool in TOOLS.values()),
+                tools="\n".join(tool.line for tool in tools_at(level).values()),
             ),
             reference={
                 "answer": str(problem.answer),
@@ -125,8 +129,11 @@ class Multi(Env[Asking]):
         )
 
     def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
-        """Return the tools, as the OpenAI chat API takes them; the same for every task."""
-        return [tool.schema() for tool in TOOLS.values()]
+        """Return the tools of `task`, by default the one being played, as the OpenAI chat API takes them."""
+        return [tool.schema() for tool in self._tools(task or self.task).values()]
+
+    def _tools(self, task: Task) -> dict[str, Tool]:
+        return tools_at(self.level_of(task.difficulty))
 
     @override
     def reset(
@@ -155,13 +162,14 @@ class Multi(Env[Asking]):
             calls = calls_of(action, _RULES)
         except NoCalls as wrong:
             return Transition(state=Asking(line(None, error=str(wrong))), valid=False)
+        tools = self._tools(self.task)
         lines: list[str] = []
         valid = True
         for call in calls:
             try:
-                if call.name not in TOOLS:
-                    raise Refused(unknown(call.name, list(TOOLS)))
-                TOOLS[call.name].check(call.arguments)
+                if call.name not in tools:
+                    raise Refused(unknown(call.name, list(tools)))
+                tools[call.name].check(call.arguments)
                 if call.name == "answer":
                     told = Asking(bounded([*lines, line(call.name, result="The task is over.")]))
                     answer = str(call.arguments["value"])
@@ -256,4 +264,11 @@ _ALL = (
     Tool("answer", "Give the final answer.", {"value": whole("The number, such as 42.")}, _not_run),
 )
 TOOLS = {tool.name: tool for tool in _ALL}
+
+
+def tools_at(level: int) -> dict[str, Tool]:
+    """Return the tools of a level, by name."""
+    return {name: tool for name, tool in TOOLS.items() if name != "python" or level < BY_HAND}
+
+
 _RULES = {tool.name: tool.parameters for tool in _ALL}

@@ -13,7 +13,9 @@ from fractions import Fraction
 
 from verigym.envs.tools.almanac import Page, find, primes_below
 from verigym.envs.tools.calculator import compute
+from verigym.envs.tools.read_strikes import JournalFigures, StrikeReader
 
+_STRUCK = {"one": 1, "two": 2, "three": 3}
 _TOKEN = re.compile(r"\w+|\*\*|\S")
 _FIGURES = {
     "weight": r" weighs (\d+) kilograms",
@@ -157,6 +159,13 @@ class AlmanacReader:
             held = self._entry(line.partition(". ")[2], held, crates)
         return held + 3 * sum(crates.values())
 
+    def _struck_journal(self, purse: str, k: str, each: str, lines: str) -> int:
+        entries = [line.partition(". ")[2] for line in lines.strip().splitlines()]
+        reader = StrikeReader(entries, JournalFigures(self.held, self.figure, self._who))
+        most = reader.most(int(purse), _STRUCK[k], int(each))
+        self.operations += reader.operations
+        return most
+
     def _entry(self, line: str, purse: int, crates: dict[str, int]) -> int:
         """Return the purse after an entry, with the crates changed."""
         if match := re.match(
@@ -220,6 +229,11 @@ _QUESTIONS: tuple[tuple[str, Callable[..., int]], ...] = (
     (
         r"^Let n be the number of inhabitants of (\w+) by .*crate of \w+ from (.*), and q .* bridge at (\w+)\.",
         AlmanacReader._multiples,
+    ),
+    (
+        r"^A trader starts with an empty store and (\d+) euros[^\n]* Exactly (\w+) of its[^\n]* plus (\d+) for each "
+        r"[^\n]*\n[^\n]*\n((?:\d+\. [^\n]*\n)+)",
+        AlmanacReader._struck_journal,
     ),
     (
         r"^A trader starts with an empty store and (\d+) euros[^\n]*\n[^\n]*\n((?:\d+\. [^\n]*\n)+)",

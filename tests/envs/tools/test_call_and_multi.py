@@ -102,6 +102,7 @@ class JournalKeeper:
 
     def __init__(self, pages, habit=None):
         self.pages, self.habit, self.crates = dict(pages), habit, {}
+        self.known = {}
 
     def text(self, title):
         """The page that holds: corrected, unless that was withdrawn."""
@@ -110,6 +111,11 @@ class JournalKeeper:
         return self.pages[f"Correction: {title}" if corrected and not withdrawn else title]
 
     def figure(self, title, pattern):
+        if (title, pattern) not in self.known:
+            self.known[title, pattern] = self.found(title, pattern)
+        return self.known[title, pattern]
+
+    def found(self, title, pattern):
         for text in (self.text(title), self.pages[title]):
             if found := re.search(pattern, text):
                 return int(found[1])
@@ -123,10 +129,20 @@ class JournalKeeper:
         return words
 
     def answer(self, prompt):
+        lines = re.findall(r"^\d+\. (.*)$", prompt, re.MULTILINE)
+        if not (struck := re.search(r"Exactly (\w+) of its (\d+) entries", prompt)):
+            return self.follow(prompt, lines, 3)
+        assert len(lines) == int(struck[2])
+        kept = len(lines) - {"one": 1, "two": 2, "three": 3}[struck[1]]
+        each = int(re.search(r"plus (\d+) for each crate", prompt)[1])
+        return max(self.follow(prompt, some, each) for some in itertools.combinations(lines, kept))
+
+    def follow(self, prompt, lines, each):
         self.purse = int(re.search(r"and (\d+) euros in the purse", prompt)[1])
-        for line in re.findall(r"^\d+\. (.*)$", prompt, re.MULTILINE):
+        self.crates = {}
+        for line in lines:
             self.enter(line)
-        return self.purse + 3 * sum(self.crates.values())
+        return self.purse + each * sum(self.crates.values())
 
     def buy(self, firm, n):
         self.purse -= n * self.figure(firm, r"costs (\d+) euros")
@@ -227,10 +243,57 @@ def test_answers_follow_from_the_pages(difficulty):
 @pytest.mark.parametrize("habit", ["no_corrections", "no_withdrawals"])
 def test_who_overlooks_corrections_is_not_paid(habit):
     env = verigym.make("tools/multi-v0")
-    for level, seed in itertools.product(range(7, 11), range(5)):
+    for level, seed in itertools.product(range(7, 11), range(2)):
         task = env.sample_task(seed, level)
         keeper = JournalKeeper(task.reference["pages"], habit)
         assert str(keeper.answer(task.prompt)) != task.reference["answer"]
+
+
+@pytest.mark.parametrize("level", [9, 10])
+def test_no_simple_plan_strikes_the_best_entries_out(level):
+    """Neither what brings most if struck out alone, nor the best one after the other, by the keeper's own count."""
+    for seed in range(3):
+        task = verigym.make("tools/multi-v0").sample_task(seed, level)
+        keeper = JournalKeeper(task.reference["pages"])
+        lines = re.findall(r"^\d+\. (.*)$", task.prompt, re.MULTILINE)
+
+        def left(*struck, keeper=keeper, prompt=task.prompt, lines=lines):
+            kept = [line for place, line in enumerate(lines) if place not in struck]
+            return keeper.follow(prompt, kept, 40)
+
+        places = range(len(lines))
+        alone = sorted(places, key=lambda place: -left(place))[: level - 7]
+        greedy = []
+        while len(greedy) < level - 7:
+            greedy.append(
+                max(
+                    (place for place in places if place not in greedy),
+                    key=lambda place: left(*greedy, place),
+                )
+            )
+        assert max(left(*alone), left(*greedy)) < int(task.reference["answer"])
+
+
+@pytest.mark.parametrize("level", range(8, 11))
+def test_each_entry_changes_purse_or_store_if_none_is_struck_out(level):
+    task = verigym.make("tools/multi-v0").sample_task(4, level)
+    keeper = JournalKeeper(task.reference["pages"])
+    lines = re.findall(r"^\d+\. (.*)$", task.prompt, re.MULTILINE)
+    held = [
+        (keeper.follow(task.prompt, lines[:n], 0), sum(keeper.crates.values()))
+        for n in range(len(lines) + 1)
+    ]
+    assert all(before != after for before, after in itertools.pairwise(held))
+
+
+@pytest.mark.parametrize("level", [7, 8])
+def test_python_is_offered_up_to_level_7(level):
+    env = verigym.make("tools/multi-v0")
+    _, info = env.reset(seed=1, options={"difficulty": level})
+    offered = [tool["function"]["name"] for tool in info["tools"]]
+    assert ("python" in offered) == ('"name": "python"' in env.task.prompt) == (level == 7)
+    seen, _, _, _, info = env.step(call("python", code="print(6 * 7)"))
+    assert ("42" in seen) == info["valid_action"] == (level == 7)
 
 
 @pytest.mark.parametrize("level", range(7, 11))
