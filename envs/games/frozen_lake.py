@@ -113,6 +113,15 @@ class FrozenLake(PlannedGame):
         )
 
     @override
+    def observe(self, state: Play) -> str:
+        """Say at the end if it was a hole."""
+        board = state.board.board if isinstance(state.board, Ruled) else state.board
+        shown = super().observe(state)
+        if board.rows[board.row][board.column] != "H":
+            return shown
+        return f"You fell into a hole.\n{shown}"
+
+    @override
     def position(self, board: LakeState) -> JSON:
         return [board.row, board.column]
 

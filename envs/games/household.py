@@ -49,7 +49,7 @@ You are at home. The rooms are: {rooms}. Run these errands, in any order: {erran
 each errand must still be as asked at the end.
 You can go from any room to any other, and within a room from place to place. Open what is closed before you take a thing \
 from it or put one into it. You can hold one thing at a time. You can heat a thing that you hold if you are at a \
-microwave, cool it at a fridge, and clean it at a sink.
+microwave, cool it at a fridge, and clean it at a sink. Use a lamp to switch it on or off.
 Answer with one command: go to PLACE OR ROOM, open PLACE, close PLACE, take THING from PLACE, put THING \
 in PLACE, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE, or use PLACE. Give things and \
 places with their numbers, as in "take cup 2 from table 1". You have {turns} commands, {spare}.

@@ -61,14 +61,35 @@ def position_with_mate(
     Its essence is `wanted`.
     """
     while True:
-        draws = rng.integers(1 << 30, size=_PLACED + _TRIED * moves).tolist()
-        position = _placed(iter(draws[:_PLACED]))
-        if position is None or not wanted(essence_of(position)):
-            continue
-        if mating_move(position, 1) is not None:
-            found = _before(position, draws[_PLACED:], 2, moves) if moves > 1 else position
-            if found is not None:
-                return found
+        found = position_with(rng, moves, wanted, _needs)
+        if found is not None:
+            return found
+
+
+def position_with(
+    rng: np.random.Generator,
+    moves: int,
+    wanted: Callable[[JSON], bool],
+    needs: Callable[[Position, int], bool],
+) -> Position | None:
+    """Return a position that `needs` so many moves to mate, and those on the way to it fewer and fewer; None if
+    none was found at once."""
+    draws = rng.integers(1 << 30, size=_PLACED + _TRIED * moves).tolist()
+    position = _placed(iter(draws[:_PLACED]))
+    if position is None or not wanted(essence_of(position)) or not needs(position, 1):
+        return None
+    return _before(position, draws[_PLACED:], 2, moves, needs) if moves > 1 else position
+
+
+def _needs(position: Position, moves: int) -> bool:
+    """Return True if mate is forced in `moves`, and not in fewer; looks at what is found fast first."""
+    if moves == 1:
+        return mating_move(position, 1) is not None
+    return (
+        mating_move(position, moves - 1, False) is None
+        and mating_move(position, moves, False) is not None
+        and mating_move(position, moves - 1) is None
+    )
 
 
 def essence_of(position: Position) -> JSON:
@@ -110,23 +131,24 @@ def _placed(draws: Iterator[int]) -> Position | None:
     return _quiet((tuple(pieces), (sides[0], sides[1]), turn, 0, -1))
 
 
-def _before(position: Position, draws: list[int], moves: int, goal: int) -> Position | None:
+def _before(
+    position: Position,
+    draws: list[int],
+    moves: int,
+    goal: int,
+    needs: Callable[[Position, int], bool],
+) -> Position | None:
     """A position two half-moves earlier, and so on, up to a mate in `goal`; None if none was found."""
     ways = _ways_back(position)
     for draw in draws[:_TRIED]:
         if not ways:
             break
         found = _quiet(_taken_back(position, *ways.pop(draw % len(ways))))
-        if (
-            found is None
-            or mating_move(found, moves - 1, False) is not None
-            or mating_move(found, moves, False) is None
-            or mating_move(found, moves - 1) is not None
-        ):
+        if found is None or not needs(found, moves):
             continue
         earlier = found
         if moves < goal:
-            further = _before(found, draws[_TRIED:], moves + 1, goal)
+            further = _before(found, draws[_TRIED:], moves + 1, goal, needs)
             if further is None:
                 continue
             earlier = further

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from verigym.verifiers.games.check_mates import NOBODY, Terms, may_move, moved_to
 from verigym.verifiers.games.chess import Position, in_check, legal_moves, made
 
 _CHOICE = 2
@@ -48,3 +49,39 @@ def find_mate(position: Position, moves: int) -> tuple[int | None, int]:
         if (move := mating(position, moves, forcing)) is not None:
             return move, operations
     return None, operations
+
+
+def find_checks(
+    position: Position, moves: int, terms: Terms, tired: int = NOBODY
+) -> tuple[int | None, int]:
+    """Return a move that forces mate within `moves` checks, None if there is none, and the operations that it takes.
+
+    An operation looks at one move, as in `find_mate`. Checks with the fewest replies come first.
+    """
+    operations = 0
+
+    def mating(here: Position, left: int, tired: int) -> int | None:
+        nonlocal operations
+        options = []
+        for move in legal_moves(here):
+            operations += 1
+            if may_move(move, terms, tired) and in_check(after := made(here, move)):
+                options.append((move, after, replies_to(after)))
+        options.sort(key=lambda option: len(option[2]))
+        for move, _, replies in options:
+            rested = moved_to(move, terms)
+            if not replies:
+                return move
+            if left > 1 and all(mating(one, left - 1, rested) is not None for one in replies):
+                return move
+        return None
+
+    def replies_to(after: Position) -> list[Position]:
+        nonlocal operations
+        found = []
+        for move in legal_moves(after):
+            operations += 1
+            found.append(made(after, move))
+        return found
+
+    return mating(position, moves, tired), operations

@@ -9,7 +9,15 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.line_starts import (
+    LineLevel,
+    count_search,
+    draw_lines,
+    say_rules,
+    show_lines,
+)
 from verigym.envs.games.self_play import Duel
+from verigym.verifiers.games.drawn_lines import LineState, iter_good_moves, moves_of
 from verigym.verifiers.games.duels import DuelState, best_places, line_of
 from verigym.verifiers.games.rules import RULES
 
@@ -24,6 +32,25 @@ LEVELS = {
     4: ("greedy", "win"),
     5: ("perfect", "draw"),
     6: ("perfect", "draw"),
+}
+# From level 7 on: games whose rules are drawn, one of these kinds each.
+LINES = {
+    7: (
+        LineLevel(("misere",), (4, 4), 10, 1, 3, range(1_000, 4_000), 2),
+        LineLevel(("falls", "wild"), (4, 4), 10, 2, 4, range(1_000, 4_000), 2),
+    ),
+    8: (
+        LineLevel(("misere",), (4, 5), 11, 1, 3, range(2_500, 8_000), 2),
+        LineLevel(("joined", "wild"), (4, 4), 10, 2, 4, range(2_500, 8_000), 2),
+    ),
+    9: (
+        LineLevel(("misere",), (4, 5), 11, 1, 3, range(5_000, 16_000), 3),
+        LineLevel(("falls", "wild"), (4, 5), 13, 2, 4, range(5_000, 16_000), 3),
+    ),
+    10: (
+        LineLevel(("joined", "misere"), (4, 5), 12, 1, 3, range(9_000, 40_000), 3),
+        LineLevel(("falls", "wild"), (4, 5), 13, 2, 4, range(9_000, 40_000), 3),
+    ),
 }
 # Moves that a player looks ahead: to take a win and stop a loss, to make two threats at once, to the end.
 _AHEAD = {"random": 2, "greedy": 3, "perfect": 9}
@@ -44,13 +71,13 @@ class TicTacToe(Duel):
     Against `random` and `greedy` the goal is to win, against `perfect` not to lose. The start is a position
     after three or four moves, in which X cannot win at once. It decides the split, whichever way it
     is turned or mirrored; as no move leads from one start to another, no split meets those of another.
-    Level 6 is the highest: there are nine cells, and the opponent plays perfectly already.
+    From level 7 on boards are larger, and it is drawn what counts as a line, if completing one wins or loses, and
+    who places which sign; on several turns one move alone keeps the win or the draw.
     """
 
     id: ClassVar[str] = "verigym/games/tic-tac-toe-v0"
     game: ClassVar[str] = "tic-tac-toe"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    levels: ClassVar[int] = 6
     recoverable: ClassVar[bool] = False
     names: ClassVar[tuple[str, str]] = ("X", "O")
     chance: ClassVar[float] = 0.6  # random play often beats a random opponent
@@ -58,12 +85,16 @@ class TicTacToe(Duel):
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw until there is a way to the goal against this opponent."""
+        if level in LINES:
+            rules, reference = draw_lines(rng, LINES[level], self.wants)
+            prompt = say_rules(rules, reference["goal"], reference["turns"])
+            return prompt, {**reference, "opponent": "perfect"}
         opponent, goal = LEVELS[level]
         while True:
             board = _some_moves(rng, 4 if level % 2 else 3 + int(rng.integers(2)), "OX")
             if not self.wants(essence := _same(board)) or _wins_at_once(board):
                 continue
-            reference: dict[str, Any] = {
+            reference = {
                 "board": board,
                 "opponent": opponent,
                 "seed": int(rng.integers(1 << 31)),
@@ -83,7 +114,9 @@ class TicTacToe(Duel):
         return _PROMPT_SIDES, {"board": board, "turns": 5, "essence": _same(board)}
 
     @override
-    def show(self, board: DuelState) -> str:
+    def show(self, board: DuelState | LineState) -> str:
+        if isinstance(board, LineState):
+            return show_lines(board)
         return _shown(str(board.board))
 
     @override
@@ -101,28 +134,38 @@ class TicTacToe(Duel):
         return str(best_places(board, "XO"[side])[0] + 1)
 
     @override
-    def position(self, board: DuelState) -> JSON:
+    def position(self, board: DuelState | LineState) -> JSON:
+        if isinstance(board, LineState):
+            return show_lines(board)
         return str(board.board)
 
     @override
-    def moves(self, board: DuelState) -> list[str]:
+    def moves(self, board: DuelState | LineState) -> list[str]:
+        if isinstance(board, LineState):
+            return [f"{sign}{cell + 1}" for cell, sign in moves_of(board)]
         if line_of(str(board.board)):
             return []
         return [str(i + 1) for i, sign in enumerate(str(board.board)) if sign == "."]
 
     @override
-    def lost(self, board: DuelState) -> bool:
+    def lost(self, board: DuelState | LineState) -> bool:
         return RULES["tic-tac-toe"].lost(board)  # type: ignore[attr-defined,no-any-return]
 
     @override
-    def best(self, board: DuelState) -> str | None:
-        """It knows the opponent's replies."""
+    def best(self, board: DuelState | LineState) -> str | None:
+        """It knows the opponent's replies; where rules are drawn, it keeps the goal whatever they are."""
+        if isinstance(board, LineState):
+            good = next(iter_good_moves(board), None)
+            return f"{good[1]}{good[0] + 1}" if good else None
         found = _way(board)
         return str(found + 1) if found is not None else None
 
     @override
-    def effort(self, board: DuelState) -> int:
-        """Count the moves that a search of depth `look_ahead` tries; the depth depends on the opponent."""
+    def effort(self, board: DuelState | LineState) -> int:
+        """Count the moves that a search of depth `look_ahead` tries; the depth depends on the opponent. Where rules are
+        drawn, it searches to the end."""
+        if isinstance(board, LineState):
+            return count_search(board)
         return look_ahead(str(board.board), _AHEAD[board.strength])[1]
 
 

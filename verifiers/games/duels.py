@@ -14,6 +14,8 @@ from functools import lru_cache
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games import drawn_lines
+from verigym.verifiers.games.drawn_lines import LineState
 from verigym.verifiers.games.heap_steps import (
     Steps,
     after_step,
@@ -51,10 +53,15 @@ class DuelState:
 class TicTacToeRules:
     """`{"board": ".........", "opponent": "greedy", "seed": 7, "goal": "win"}`; a move is a cell, 1 to 9.
 
-    The player is X; the opponent, O, answers each move. With goal `draw` a draw is enough.
+    The player is X; the opponent, O, answers each move. With goal `draw` a draw is enough. With `lines`, lists of
+    cells, boards and rules are those of `drawn_lines`; in a wild game a move is a sign and a cell, such as `X7`.
     """
 
-    def start(self, reference: Mapping[str, JSON]) -> DuelState:
+    def start(self, reference: Mapping[str, JSON]) -> DuelState | LineState:
+        if "lines" in reference:
+            if reference.get("opponent") != "perfect":
+                raise TaskError("tic-tac-toe: with lines the opponent must be perfect")
+            return drawn_lines.start_of(reference)
         board = reference.get("board")
         if not isinstance(board, str) or len(board) != 9 or set(board) - set(".XO"):
             raise TaskError("tic-tac-toe: the board must be nine of . X O")
@@ -62,26 +69,45 @@ class TicTacToeRules:
             raise TaskError("tic-tac-toe: it must be X's turn")
         return _match(board, reference)
 
-    def read(self, move: JSON) -> int | None:
+    def read(self, move: JSON) -> int | tuple[int, str] | None:
+        sign = ""
+        if isinstance(move, str) and move.strip()[:1] in ("X", "O"):
+            sign, move = move.strip()[0], move.strip()[1:]
         number = _number(move)
-        return number - 1 if number is not None and 1 <= number <= 9 else None
+        if number is None or not 1 <= number <= drawn_lines.MOST_CELLS:
+            return None
+        return (number - 1, sign) if sign else number - 1
 
-    def legal(self, state: DuelState, move: int) -> bool:
+    def legal(self, state: DuelState | LineState, move: int | tuple[int, str]) -> bool:
+        if isinstance(state, LineState):
+            return _placing(move) in drawn_lines.moves_of(state)
+        if not isinstance(move, int) or move >= len(state.board):
+            return False
         return state.board[move] == "." and not line_of(str(state.board))
 
-    def apply(self, state: DuelState, move: int) -> DuelState:
+    def apply(
+        self, state: DuelState | LineState, move: int | tuple[int, str]
+    ) -> DuelState | LineState:
+        if isinstance(state, LineState):
+            return drawn_lines.played(state, _placing(move))
+        if not isinstance(move, int):
+            raise ValueError(f"{move!r} cannot be made")
         board = _put(str(state.board), move, "X")
         if not line_of(board) and "." in board:
             board = _put(board, _reply(board, state.strength, state.seed), "O")
         return replace(state, board=board)
 
-    def won(self, state: DuelState) -> bool:
+    def won(self, state: DuelState | LineState) -> bool:
+        if isinstance(state, LineState):
+            return state.over == "won" or (state.over == "drawn" and not state.goal)
         board = str(state.board)
         line = line_of(board)
         return line == "X" or (state.goal == "draw" and not line and "." not in board)
 
-    def lost(self, state: DuelState) -> bool:
+    def lost(self, state: DuelState | LineState) -> bool:
         """Return True if the game is over without the goal."""
+        if isinstance(state, LineState):
+            return bool(state.over) and not self.won(state)
         return ("." not in state.board or bool(line_of(str(state.board)))) and not self.won(state)
 
 
@@ -153,6 +179,10 @@ def _stepped(state: DuelState, number: int) -> DuelState:
     answer = options[seeded(state.seed, repr(heaps), len(options))]
     heaps = after_step(heaps, steps[answer])
     return replace(state, board=heaps, last="" if open_steps(heaps, steps) else "opponent")
+
+
+def _placing(move: int | tuple[int, str]) -> tuple[int, str]:
+    return (move, "") if isinstance(move, int) else move
 
 
 def line_of(board: str) -> str:

@@ -24,6 +24,13 @@ def square_name(square: int) -> str:
     return "abcdefgh"[square % 8] + str(square // 8 + 1)
 
 
+def square_of(name: str) -> int | None:
+    """Return the square of a name; None if there is no such square."""
+    if not re.fullmatch("[a-h][1-8]", name):
+        return None
+    return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
+
+
 def uci(move: int) -> str:
     """Return a move such as `e2e4` or `a7a8q`."""
     promoted = LETTERS[move >> 12].lower() if move >> 12 else ""

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.check_mates import (
+    MOST_CHECKS,
+    NOBODY,
+    Terms,
+    checks_distance,
+    may_move,
+    moved_to,
+    read_terms,
+)
 from verigym.verifiers.games.chess import (
     KING,
     LETTERS,
@@ -36,25 +45,37 @@ Written = tuple[int | None, str, str, str, int, int]
 
 @dataclass(frozen=True)
 class Puzzle:
-    """The side to move is the player's, with `left` moves; `end` is `mate` or `spoiled` once it is over."""
+    """The side to move is the player's, with `left` moves; `end` is `mate` or `spoiled` once it is over.
+
+    With `terms` every move has to give check; `tired` is the square of the piece that rests, or -1.
+    """
 
     position: Position
     left: int
     end: str = ""
+    terms: Terms | None = None
+    tired: int = NOBODY
+
+    def may(self, move: int) -> bool:
+        """Return True if the terms allow a legal move."""
+        return self.terms is None or may_move(move, self.terms, self.tired)
 
 
 class MatePuzzle:
     """`{"fen": "...", "mate_in": 2}`; a move is written in SAN or UCI.
 
     A move that keeps a forced mate within what is left is answered by the longest defence; any other
-    ends the puzzle.
+    ends the puzzle. With `by_checks`, such as `{"closed": ["e4"], "rests": true}`, a move that gives no check ends it
+    too (`check_mates.py`).
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Puzzle:
         fen, moves = reference.get("fen"), reference.get("mate_in")
-        if not isinstance(fen, str) or type(moves) is not int or not 1 <= moves <= MOST:
-            raise TaskError(f"chess: fen must be text, mate_in 1 to {MOST}, got {fen!r}, {moves!r}")
-        return Puzzle(position_of(fen), moves)
+        terms = read_terms(reference["by_checks"]) if "by_checks" in reference else None
+        most = MOST if terms is None else MOST_CHECKS
+        if not isinstance(fen, str) or type(moves) is not int or not 1 <= moves <= most:
+            raise TaskError(f"chess: fen must be text, mate_in 1 to {most}, got {fen!r}, {moves!r}")
+        return Puzzle(position_of(fen), moves, terms=terms)
 
     def read(self, move: JSON) -> Written | None:
         if not isinstance(move, str) or len(move) > 12:
@@ -72,10 +93,10 @@ class MatePuzzle:
         return None
 
     def legal(self, state: Puzzle, move: Written) -> bool:
-        return not state.end and meant(state.position, move) is not None
+        return not state.end and meant(state.position, move, state.may) is not None
 
     def apply(self, state: Puzzle, move: Written) -> Puzzle:
-        found = meant(state.position, move)
+        found = meant(state.position, move, state.may)
         if found is None:
             raise ValueError(f"{move!r} cannot be made")
         return played(state, found)
@@ -88,12 +109,14 @@ class MatePuzzle:
         return state.end == "spoiled"
 
 
-def meant(position: Position, written: Written) -> int | None:
-    """Return the legal move that was written; None if no move or more than one matches."""
+def meant(
+    position: Position, written: Written, may: Callable[[int], bool] = lambda move: True
+) -> int | None:
+    """Return the legal move that was written, among those that one `may` make; None if no move or more than one matches."""
     kind, file, rank, to, promoted, castling = written
     pieces = position[0]
     found = []
-    for move in legal_moves(position):
+    for move in filter(may, legal_moves(position)):
         start, goal = move & 63, move >> 6 & 63
         step = goal - start if pieces[KING] >> start & 1 else 0
         if castling:
@@ -113,22 +136,24 @@ def meant(position: Position, written: Written) -> int | None:
 def played(puzzle: Puzzle, move: int) -> Puzzle:
     """Return the puzzle after a legal move: mate, spoiled, or the next move to find after the
     longest defence (the first in order of UCI among equals)."""
-    after = made(puzzle.position, move)
+    after, terms = made(puzzle.position, move), puzzle.terms
     replies = sorted(legal_moves(after), key=uci)
     left = puzzle.left - 1
+    tired = moved_to(move, terms) if terms else NOBODY
+    spoiled = Puzzle(after, left, "spoiled", terms, tired)
     if not replies:
-        return Puzzle(after, left, "mate" if in_check(after) else "spoiled")
-    if not left:
-        return Puzzle(after, left, "spoiled")
+        return replace(spoiled, end="mate") if in_check(after) else spoiled
+    if not left or (terms and not in_check(after)):
+        return spoiled
     best, longest = after, 0
     for reply in replies:
         here = made(after, reply)
-        distance = mate_distance(here, left)
+        distance = checks_distance(here, left, terms, tired) if terms else mate_distance(here, left)
         if distance is None:
-            return Puzzle(after, left, "spoiled")
+            return spoiled
         if distance > longest:
             best, longest = here, distance
-    return Puzzle(best, left)
+    return Puzzle(best, left, "", terms, tired)
 
 
 def mate_distance(position: Position, most: int) -> int | None:

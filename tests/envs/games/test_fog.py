@@ -115,3 +115,25 @@ def test_two_ways_to_a_place_give_one_key_whatever_was_seen():
 def test_sight_must_be_a_number():
     with pytest.raises(verigym.TaskError, match="sight"):
         RULES["lake"].start({"rows": ["SG"], "sight": -1})
+
+
+@pytest.mark.parametrize("level", [2, 7, 10])
+def test_a_fall_into_a_hole_is_said(level):
+    env = verigym.make("games/frozen-lake", difficulty=level)
+    for seed in range(20):
+        shown, _ = env.reset(seed=seed)
+        assert "You fell" not in shown
+        lake = env.state.board if level < 7 else env.state.board.board
+        beside = {
+            move: lake.rows[lake.row + down][lake.column + right]
+            for move, (down, right) in MOVES.items()
+            if 0 <= lake.row + down < len(lake.rows)
+            and 0 <= lake.column + right < len(lake.rows[0])
+        }
+        if "H" in beside.values():
+            break
+    move = next(move for move, cell in beside.items() if cell == "H")
+    shown, reward, over, _, _ = env.step(move)
+    assert shown.splitlines()[0] == "You fell into a hole."
+    assert shown.splitlines()[-1] == "The task is over: you did not solve it."
+    assert (reward, over) == (0.0, True)
