@@ -52,7 +52,7 @@ class LineLevel(Struct, frozen=True, gc=False):
 
 
 class LineRules(Struct, frozen=True, gc=False):
-    """What is drawn: the board's width and height, patterns, if they may be turned and mirrored, and twists."""
+    """Rules of a level: the board's width and height, patterns, if they may be turned and mirrored, and twists."""
 
     width: int
     height: int

@@ -108,7 +108,9 @@ def say(rules: HouseRules, fuel: int) -> str:
         lines.append(f"Forbidden: {', '.join(sorted(rules.forbidden))}.")
     if rules.not_after:
         pairs = "; ".join(f"{one}, then {other}" for one, other in sorted(rules.not_after))
-        lines.append(f"Forbidden one directly after the other, in this order: {pairs}; a move that was refused does not count.")
+        lines.append(
+            f"Forbidden one directly after the other, in this order: {pairs}; a move that was refused does not count."
+        )
     lines.append(
         "A move that is not allowed changes nothing and takes no fuel, but uses up a turn."
     )

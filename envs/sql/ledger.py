@@ -241,7 +241,7 @@ def play(ledger: StoreBook, early: str = "first") -> dict[str, list[int]]:
     stock, run, average = ([0] * n for _ in range(3))
     clipped = {"in": 0, "make": 0, "out": 0}
     handed: dict[int, tuple[int, int]] = {}
-    """What each movement handed out, and at which average cost."""
+    """Units that each movement handed out, and their average cost."""
     idle = 0
     for one in ledger.moved:
         i = one.item

@@ -1,4 +1,4 @@
-"""What a query reads: all rows of each table that it names, once for each time that it names it.
+"""Rows that a query reads: all of each table that it names, once for each time that it names it.
 
 This measure is the same on every machine and with every version of an engine, which may do less or more.
 """

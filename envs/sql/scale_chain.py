@@ -27,7 +27,7 @@ Run = Callable[[str], Sequence[Sequence[Any]]]
 
 
 @dataclass(frozen=True)
-class Chain:
+class QuestionChain:
     """The constants of a question. `level` says which steps it has."""
 
     level: int
@@ -43,13 +43,13 @@ class Chain:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def draw_chain(rng: np.random.Generator, warehouse: Warehouse, level: int) -> Chain:
+def draw_chain(rng: np.random.Generator, warehouse: Warehouse, level: int) -> QuestionChain:
     """Draw the constants of a question."""
     d, extent = warehouse.extent.names, warehouse.extent
     year, since = (int(rng.integers(2019, 2024)) for _ in range(2))
     low, high = d.amounts
     a_year = extent.events / extent.owners * 365 / DAYS * (low + high - 1) / 2
-    return Chain(
+    return QuestionChain(
         level=level,
         region=d.regions[int(rng.integers(len(d.regions)))],
         year=year,
@@ -60,7 +60,7 @@ def draw_chain(rng: np.random.Generator, warehouse: Warehouse, level: int) -> Ch
     )
 
 
-def question(chain: Chain, warehouse: Warehouse) -> str:
+def question(chain: QuestionChain, warehouse: Warehouse) -> str:
     """Return the question in words."""
     d = warehouse.extent.names
     e, t = d.event_words, d.thing_words
@@ -122,10 +122,10 @@ def budget(queries: Sequence[str], level: int, warehouse: Warehouse) -> int:
     return -(-int(rows * SLACK[level]) // 1000) * 1000
 
 
-class Plan:
+class ReadingPlan:
     """Answers a question by queries that read few rows, which it keeps in `queries`; `run` runs one."""
 
-    def __init__(self, chain: Chain, warehouse: Warehouse, run: Run) -> None:
+    def __init__(self, chain: QuestionChain, warehouse: Warehouse, run: Run) -> None:
         self._chain, self._warehouse, self._run = chain, warehouse, run
         self.queries: list[str] = []
         self.level = chain.level
@@ -257,7 +257,9 @@ def planned(reference: Any) -> Any:
     warehouse = Warehouse.read(reference["warehouse"])
     big = Big(warehouse)
     try:
-        plan = Plan(Chain(**reference["chain"]), warehouse, lambda query: big.run(query)[1])
+        plan = ReadingPlan(
+            QuestionChain(**reference["chain"]), warehouse, lambda query: big.run(query)[1]
+        )
         found = plan.answer()
     finally:
         big.close()

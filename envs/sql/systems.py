@@ -72,7 +72,7 @@ def leading(documents: Sequence[Document], *, in_turn: bool = True) -> dict[str,
 
 
 @dataclass(frozen=True)
-class Systems:
+class SourceSystems:
     """Systems that hold tables on `topics`, drawn from a seed."""
 
     topics: tuple[str, ...]

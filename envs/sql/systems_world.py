@@ -16,7 +16,7 @@ from verigym.envs.sql.old_world import OldWorld
 from verigym.envs.sql.read_notes import NotesReader
 from verigym.envs.sql.records_rows import asked
 from verigym.envs.sql.report import Report
-from verigym.envs.sql.systems import COLUMNS, DOCUMENTS, NULLABLE, Systems
+from verigym.envs.sql.systems import COLUMNS, DOCUMENTS, NULLABLE, SourceSystems
 
 _WORD = re.compile(r"'[^']*'|\b[a-z_]+\b")
 
@@ -53,9 +53,9 @@ class SystemsWorld:
         return DOMAINS.index(self.old.records.domain)
 
     @cached_property
-    def systems(self) -> Systems:
+    def systems(self) -> SourceSystems:
         """The systems, and the documents on them."""
-        return Systems(tuple(self.old.records.tables()), self.level, self.old.seed)
+        return SourceSystems(tuple(self.old.records.tables()), self.level, self.old.seed)
 
     def query(self, text: str) -> str:
         """Return a query on the topics with the names of the tables that lead; texts in quotes stay."""

@@ -11,7 +11,7 @@ Purse = tuple[int, tuple[int, ...]]
 
 
 class JournalFigures(NamedTuple):
-    """Where figures that hold, and firms and carriers named by a town, are found."""
+    """Ways to find figures that hold, and firms and carriers named by a town."""
 
     held: Callable[[str, str], int]
     figure: Callable[[str, str], int]

@@ -10,7 +10,7 @@ import pytest
 import verigym
 from tests.envs.sql.big_in_numpy import Columns, number_of
 from verigym.envs.sql.big import FIRST_DAY, Big, Extent
-from verigym.envs.sql.scale_chain import Chain, Plan
+from verigym.envs.sql.scale_chain import QuestionChain, ReadingPlan
 from verigym.envs.sql.warehouse import LATE, QUARTERS, SUMMARIES, Warehouse, draw_warehouse
 
 ID = "sql/scale-v0"
@@ -117,8 +117,10 @@ def test_who_misses_a_note_is_wrong():
         big = Big(warehouse)
         for missed in wrong:
             misread = replace(warehouse, overlooked=missed)
-            plan = Plan(
-                Chain(**reference["chain"]), misread, lambda query, big=big: big.run(query)[1]
+            plan = ReadingPlan(
+                QuestionChain(**reference["chain"]),
+                misread,
+                lambda query, big=big: big.run(query)[1],
             )
             wrong[missed] += str(plan.answer()) != reference["answer"]
         big.close()

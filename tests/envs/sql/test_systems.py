@@ -8,7 +8,7 @@ import pytest
 import verigym
 from verigym.envs.sql.explore import Explore
 from verigym.envs.sql.records import BY_LEVEL
-from verigym.envs.sql.systems import Document, Systems, leading
+from verigym.envs.sql.systems import Document, SourceSystems, leading
 from verigym.envs.sql.systems_world import SystemsWorld
 
 ID = "sql/explore-v0"
@@ -37,7 +37,7 @@ def decided(rows):
 @pytest.mark.parametrize("level", [9, 10])
 def test_sqlite_finds_the_same_systems(level):
     for seed in range(100):
-        systems = Systems(("sales", "codes", "units", "products", "sellers"), level, seed)
+        systems = SourceSystems(("sales", "codes", "units", "products", "sellers"), level, seed)
         rows = systems.documents()
         leads = {topic: table.partition("_")[0] for topic, table in systems.leads.items()}
         assert decided(rows) == leads, seed
@@ -65,7 +65,7 @@ def test_who_follows_the_last_document_is_misled():
     """The system that is named last does not lead on half of the topics, nor is any system always right."""
     same = total = 0
     for seed in range(40):
-        systems = Systems(("sales", "codes", "units", "products", "sellers"), 10, seed)
+        systems = SourceSystems(("sales", "codes", "units", "products", "sellers"), 10, seed)
         last = {row[2]: row[3] for row in systems.documents() if row[3]}
         same += sum(systems.leads[topic] == f"{last[topic]}_{topic}" for topic in last)
         total += len(last)
