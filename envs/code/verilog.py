@@ -102,6 +102,7 @@ class Verilog(Question):
     verifier_id: ClassVar[str] = "code/verilog"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     costly: ClassVar[bool] = True
+    max_observation_chars: ClassVar[int] = 1 << 14
     form: ClassVar[str] = ""
 
     @override

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from verigym.canonical import JSON
 from verigym.envs.sql.ledger import (
     MEASURES,
     SIZES,
@@ -103,8 +104,10 @@ class _Line:
     shown: str
 
 
-def ledger_question(rng: np.random.Generator, level: int) -> tuple[str, StatementAnswer]:
-    """Return the tables and rules of a book, and its question."""
+def ledger_question(
+    rng: np.random.Generator, level: int
+) -> tuple[str, StatementAnswer, list[list[JSON]]]:
+    """Return the tables and rules of a book, its question, and the movements as plain data."""
     size = SIZES[level]
     kept, same_day, early = (_one(rng, [*one]) for one in (KEPT, SAME_DAY, EARLY))
     while True:
@@ -118,7 +121,10 @@ def ledger_question(rng: np.random.Generator, level: int) -> tuple[str, Statemen
         tables = f"{tables}\n\n{_recipes(ledger)}"
     rules = _rules(rng, ledger, size, (kept, same_day, early))
     steps = 8 * len(lines)
-    return f"{tables}\n\n{rules}", StatementAnswer(asked[0], asked[1], steps)
+    moved: list[list[JSON]] = [
+        [one.day, one.item, one.way, one.quantity, one.value, one.back] for one in ledger.moved
+    ]
+    return f"{tables}\n\n{rules}", StatementAnswer(asked[0], asked[1], steps), moved
 
 
 def _asked(

@@ -48,6 +48,7 @@ class Questions(Question):
     verifier_id: ClassVar[str] = "sql/query"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     costly: ClassVar[bool] = True
+    max_observation_chars: ClassVar[int] = 1 << 14
     form: ClassVar[str] = ""
 
     @override

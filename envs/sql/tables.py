@@ -96,14 +96,14 @@ class Tables(Question):
 
 def _of_ledger(rng: np.random.Generator, level: int) -> Ask:
     """Return the question about the book of a store."""
-    book, found = ledger_question(rng, level)
+    book, found, moved = ledger_question(rng, level)
     return Ask(
         prompt=f"{book}\n\n{found.question}",
         answer="",
         steps=found.steps,
         reference=_reference(found.answer),
         tags=(LEDGER,),
-        essence=[LEDGER, book],
+        essence=[LEDGER, moved],
     )
 
 
