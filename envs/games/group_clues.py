@@ -92,6 +92,8 @@ def _keep(known: list[int], words: list[int], mask: int) -> None:
 
 def _keep_order(known: list[int], left: tuple[int, ...], right: tuple[int, ...], gap: int) -> bool:
     """Narrow the words so that the houses on the left can add up to `gap` less than those on the right."""
+    if not all(known[word] for word in (*left, *right)):
+        return False
     spare = -gap
     for word in right:
         spare += known[word].bit_length() - 1

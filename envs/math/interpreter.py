@@ -15,15 +15,16 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.envs.math import computed, families
+from verigym.envs.math.contest import hidden_groups, hidden_numbers, huge_counts, linked
 from verigym.envs.math.contest import kind as contest
-from verigym.envs.math.contest import linked
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
 from verigym.envs.with_tools.cells import CELL_S, SHOWN_CHARS, Cells, run
 from verigym.question import Ask
 from verigym.task import Task
 from verigym.verdict import Status, Verdict
 
-TURNS = {level: level + 2 for level in range(1, 11)}
+TURNS = {level: level + 2 for level in range(1, 8)} | {8: 8, 9: 7, 10: 6}
 # Number of questions that want a program, and level of the question of another family beside them, 0 for none.
 LEVELS = {
     1: (0, 3),
@@ -33,8 +34,11 @@ LEVELS = {
     5: (1, 4),
     6: (1, 6),
 }
-# Number of parts that want a program, and of contest questions, of the questions in parts above level 6.
-PARTS = {7: (2, 1), 8: (3, 2), 9: (5, 3), 10: (7, 5)}
+# Number of parts that want a program, of contest questions, and of questions beyond any search, of the questions in parts
+# above level 6.
+PARTS = {7: (2, 1, 0), 8: (2, 1, 2), 9: (1, 1, 4), 10: (0, 0, 7)}
+BEYOND: tuple[Kind, ...] = hidden_groups.KINDS + hidden_numbers.KINDS + huge_counts.KINDS
+"""Kinds of questions with numbers of 15 to 75 digits, for which a program needs theory."""
 
 _CODE = re.compile(r"^```(?:python|py)[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _ANSWER = re.compile(r"<answer>", re.IGNORECASE)
@@ -153,15 +157,15 @@ def _ask(rng: np.random.Generator, level: int) -> Ask:
 
 
 def _ask_in_parts(rng: np.random.Generator, level: int) -> Ask:
-    programs, others = PARTS[level]
-    pools = [computed.KINDS] * programs + [families.CONTEST_KINDS] * others
+    programs, others, beyond = PARTS[level]
+    pools = [computed.KINDS] * programs + [families.CONTEST_KINDS] * others + [BEYOND] * beyond
     return linked.ask([pools[int(i)] for i in rng.permutation(len(pools))], rng, level)
 
 
 def work_out(paper: Paper, task: Task) -> str:
     """Return the answer to a task; questions that want a program are counted as a program does them."""
     question = task.prompt.partition("\nYou have a Python interpreter")[0]
-    kinds = computed.KINDS + families.CONTEST_KINDS
+    kinds = computed.KINDS + families.CONTEST_KINDS + BEYOND
     answer = linked.work_out(kinds, paper, question, task.tags)
     if answer is not None:
         return answer

@@ -11,7 +11,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.math.contest import long_numbers, residues, whole_numbers
+from verigym.envs.math.contest import curves, long_numbers, residues, whole_numbers
 from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.modular import invert
 from verigym.envs.math.paper import Paper
@@ -43,7 +43,7 @@ class NumberTheory(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     contest_kinds: ClassVar[tuple[Kind, ...]] = (
-        residues.KINDS + whole_numbers.KINDS + long_numbers.KINDS
+        residues.KINDS + whole_numbers.KINDS + long_numbers.KINDS + curves.KINDS
     )
 
     @override

@@ -36,8 +36,7 @@ def _solve_modular_power(paper: Paper, numbers: list[int], text: str) -> int:
 
 def two_primes(rng: np.random.Generator, level: int) -> Problem:
     """The two prime factors of a number."""
-    low, high = {8: (300, 2000), 9: (2000, 9000), 10: (9000, 50_000)}[level]
-    p, q = draw_primes(rng, 2, low, high)
+    p, q = draw_primes(rng, 2, 300, 2000)
     text = f"The number {p * q} is the product of two prime numbers. What is the sum of the squares of these two primes?"
     return Problem(text, [p, q], p * p + q * q)
 
@@ -62,8 +61,7 @@ def _solve_two_primes(paper: Paper, numbers: list[int], text: str) -> int:
 
 def reduced_forms(rng: np.random.Generator, level: int) -> Problem:
     """The number of reduced quadratic forms of a negative prime discriminant: the class number (Gauss)."""
-    low, high = {8: (9000, 14_000), 9: (30_000, 45_000), 10: (80_000, 99_999)}[level]
-    p = next(p for p in draw_primes(rng, 200, low, high) if p % 4 == 3)
+    p = next(p for p in draw_primes(rng, 200, 9000, 14_000) if p % 4 == 3)
     count = 0
     for b in range(1, math.isqrt(p // 3) + 1, 2):
         n = (b * b + p) // 4
@@ -103,6 +101,7 @@ def _solve_reduced_forms(paper: Paper, numbers: list[int], text: str) -> int:
 _SMALL = [p for p in range(2, 1000) if all(p % q for q in range(2, math.isqrt(p) + 1))]
 POWERS = (Kind(modular_power, _solve_modular_power, first=8),)
 KINDS = (
-    Kind(two_primes, _solve_two_primes, first=8, free=r"(?<=number )\d+"),
-    Kind(reduced_forms, _solve_reduced_forms, first=8, free=r"(?<= = )\d+(?= for)"),
+    # Larger ones have short ways: forms of a square discriminant, and products of forms for class numbers (Shanks).
+    Kind(two_primes, _solve_two_primes, first=8, last=8, free=r"(?<=number )\d+"),
+    Kind(reduced_forms, _solve_reduced_forms, first=8, last=8, free=r"(?<= = )\d+(?= for)"),
 )

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 LARGEST = 100_000
+_WITNESSES = 13
 
 
 def _sieve() -> list[int]:
@@ -30,15 +31,51 @@ def draw_primes(rng: np.random.Generator, count: int, low: int, high: int) -> li
 
 
 def draw_safe_prime(rng: np.random.Generator, low: int, high: int) -> int:
-    """Return a prime p with a prime (p - 1) / 2, so that logarithms modulo p have no short way by small factors."""
+    """Return a prime p below `LARGEST` with a prime (p - 1) / 2, so that logarithms modulo p have no short way by small factors."""
     while True:
-        half = (
-            draw_primes(rng, 1, low // 2, high // 2)[0]
-            if high < LARGEST
-            else int(rng.integers(low, high)) // 2
-        )
-        if factorize(half) == {half: 1} and factorize(2 * half + 1) == {2 * half + 1: 1}:
+        (half,) = draw_primes(rng, 1, low // 2, high // 2)
+        if factorize(2 * half + 1) == {2 * half + 1: 1}:
             return 2 * half + 1
+
+
+def draw_smooth_prime(
+    rng: np.random.Generator, digits: int, bound: int, after: int, multiple: int = 12
+) -> int:
+    """Return a prime p of about that many digits for which p + `after` (1 or -1) is `multiple` times different primes up to
+    `bound`."""
+    some = PRIMES[bisect.bisect_left(PRIMES, bound // 5) : bisect.bisect_right(PRIMES, bound)]
+    smallest = 10 ** (digits - 1)
+    while True:
+        product = multiple
+        while product < smallest:
+            factor = some[int(rng.integers(len(some)))]
+            product *= factor if product % factor else 1
+        if is_prime(product - after):
+            return product - after
+
+
+def is_prime(n: int) -> bool:
+    """Return True if n passes the test of Miller and Rabin for the first 13 primes: proven up to 3.3 * 10^24, and without a
+    known exception among numbers drawn at random."""
+    if n < 2:
+        return False
+    for p in PRIMES[:_WITNESSES]:
+        if n % p == 0:
+            return n == p
+    odd, twos = n - 1, 0
+    while odd % 2 == 0:
+        odd, twos = odd // 2, twos + 1
+    for p in PRIMES[:_WITNESSES]:
+        value = pow(p, odd, n)
+        if value in (1, n - 1):
+            continue
+        for _ in range(twos - 1):
+            value = value * value % n
+            if value == n - 1:
+                break
+        else:
+            return False
+    return True
 
 
 def factorize(n: int) -> dict[int, int]:

@@ -231,3 +231,11 @@ def test_a_puzzle_that_makes_no_sense_is_the_author_s_fault(change):
     assert env.verifier.verify(task, ["a 1", "b 2"]).score == 1.0
     verdict = env.verifier.verify(verigym.Task(**fields, reference=reference | change), ["a 1"])
     assert (verdict.score, verdict.reason) == (None, "bad_task")
+
+
+def test_a_word_without_a_house_ends_a_trial_and_not_the_drawing():
+    env = verigym.make("games/zebra", difficulty=10, split="validation")
+    env.reset(
+        seed=0
+    )  # a clue on sums met a word that had no house left: a shift by a negative count
+    assert env.step(env.oracle())[1] == 1.0

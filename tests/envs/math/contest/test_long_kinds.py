@@ -93,23 +93,21 @@ def test_modular_power(level):
         assert sympy.ntheory.modular.crt([p, q], found)[0] == answer
 
 
-@pytest.mark.parametrize("level", [8, 9, 10])
-def test_two_primes(level):
-    for prompt, answer in asks("two_primes", level):
+def test_two_primes():
+    for prompt, answer in asks("two_primes", 8):
         factors = sympy.factorint(int(re.search(r"number (\d+) is", prompt)[1]))
         assert sorted(factors.values()) == [1, 1]
         assert sum(p * p for p in factors) == answer
 
 
-@pytest.mark.parametrize("level", [8, 9, 10])
-def test_reduced_forms(level):
-    for prompt, answer in asks("reduced_forms", level):
+def test_reduced_forms():
+    for prompt, answer in asks("reduced_forms", 8):
         p = int(re.search(r"b\^2 = (\d+)", prompt)[1])
         assert sympy.isprime(p)
         # The class number formula of Dirichlet.
         squares = {k * k % p for k in range(1, p)}
         assert sum(-k if k in squares else k for k in range(1, p)) == p * answer
-        if level == 8 and p < 10_000:
+        if p < 10_000:
             some = range(1, math.isqrt(p) + 1)
             found = 0
             for a, b in itertools.product(some, range(-math.isqrt(p), math.isqrt(p) + 1)):
