@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,13 +23,13 @@ SIZES = {
     5: (5, range(14, 32)),
     6: (6, range(24, 64)),
 }
-# From level 7 on: disks, the least fuel, forbidden ways between two pegs, heavy disks, pairs of disks that may not
-# be moved one directly after the other, and fuel to spare in percent.
+# From level 7 on: pegs, disks, the least fuel, forbidden ways between two pegs, heavy disks, pairs of disks that may not
+# be moved one directly after the other, and fuel to spare in percent. With four pegs no rule tells the best moves.
 RULED = {
-    7: (5, range(50, 120), 1, 1, 0, 15),
-    8: (5, range(70, 180), 1, 2, 1, 10),
-    9: (6, range(140, 300), 1, 3, 2, 5),
-    10: (7, range(250, 480), 2, 3, 2, 0),
+    7: (3, 5, range(50, 120), 1, 1, 0, 15),
+    8: (3, 5, range(70, 180), 1, 2, 1, 10),
+    9: (4, 5, range(30, 200), 5, 3, 3, 5),
+    10: (4, 6, range(55, 300), 6, 4, 4, 0),
 }
 
 _PROMPT = """\
@@ -36,18 +37,18 @@ Three pegs hold {disks} disks; 1 is the smallest. The disks of a peg are listed 
 takes the top disk of one peg to another peg, never onto a smaller disk.
 Bring all disks to peg {target} within {turns} moves. Answer with one move, such as 1->3."""
 _PROMPT_RULED = """\
-Three pegs hold {disks} disks; 1 is the smallest. The disks of a peg are listed from bottom to top. A move \
+{pegs} pegs hold {disks} disks; 1 is the smallest. The disks of a peg are listed from bottom to top. A move \
 takes the top disk of one peg to another peg, never onto a smaller disk.
 Further rules, for this game alone: {rules}
 Bring all disks to peg {target}. You have {turns} turns. Answer with one move, such as 1->3."""
-_WAYS = [f"{a}->{b}" for a in (1, 2, 3) for b in (1, 2, 3) if a != b]
+_COUNTED = {3: "Three", 4: "Four"}
 
 
 class Hanoi(PlannedGame):
     """The environment. An action is `from->to`, pegs counted from 1.
 
     From level 7 on some ways between pegs are forbidden, disks differ in the fuel that they take, and there is
-    next to none to spare.
+    next to none to spare; from level 9 on there are four pegs.
     """
 
     id: ClassVar[str] = "verigym/games/hanoi-v0"
@@ -73,21 +74,21 @@ class Hanoi(PlannedGame):
 
     def _draw_ruled(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw rules and a start that they make long enough."""
-        disks, lengths, *counts, spare = RULED[level]
+        pegs, disks, lengths, *counts, spare = RULED[level]
         while True:
-            rules = _house_rules(rng, disks, *counts)
-            places = tuple(int(p) for p in rng.integers(0, 3, disks))
-            target = int(rng.integers(3))
-            found = _plan(places, target, rules, lengths.stop, ())
+            rules = _house_rules(rng, pegs, disks, *counts)
+            places = tuple(int(p) for p in rng.integers(0, pegs, disks))
+            target = int(rng.integers(pegs))
+            found = _plan(pegs, places, target, rules, lengths.stop, ())
             if found is not None and found.fuel in lengths:
                 fuel = found.fuel + found.fuel * spare // 100
                 turns = len(found.moves) * (110 + spare) // 100 + 5
                 words = say(rules, fuel)
                 prompt = _PROMPT_RULED.format(
-                    disks=disks, target=target + 1, rules=words, turns=turns
+                    pegs=_COUNTED[pegs], disks=disks, target=target + 1, rules=words, turns=turns
                 )
                 start = [
-                    [d for d in range(disks, 0, -1) if places[d - 1] == peg] for peg in range(3)
+                    [d for d in range(disks, 0, -1) if places[d - 1] == peg] for peg in range(pegs)
                 ]
                 return prompt, {
                     "start": start,
@@ -102,7 +103,7 @@ class Hanoi(PlannedGame):
     ) -> FuelPlan | None:
         where = {disk: peg for peg, disks in enumerate(board.pegs) for disk in disks}
         places = tuple(where[disk] for disk in sorted(where))
-        return _plan(places, board.target, rules, fuel, last)
+        return _plan(len(board.pegs), places, board.target, rules, fuel, last)
 
     @override
     def show(self, board: HanoiState) -> str:
@@ -117,7 +118,7 @@ class Hanoi(PlannedGame):
 
     @override
     def moves(self, board: HanoiState) -> list[str]:
-        pairs = [(a, b) for a in range(3) for b in range(3)]
+        pairs = itertools.product(range(len(board.pegs)), repeat=2)
         return [f"{a + 1}->{b + 1}" for a, b in pairs if self.rules.legal(board, (a, b))]
 
     @override
@@ -159,13 +160,14 @@ def _least(state: HanoiState) -> int:
 
 
 def _house_rules(
-    rng: np.random.Generator, disks: int, forbidden: int, heavy: int, pairs: int
+    rng: np.random.Generator, pegs: int, disks: int, forbidden: int, heavy: int, pairs: int
 ) -> HouseRules:
     """Draw house rules with a way from and to each peg."""
+    every = [f"{a + 1}->{b + 1}" for a, b in itertools.permutations(range(pegs), 2)]
     while True:
-        ways = [_WAYS[i] for i in rng.permutation(len(_WAYS))[:forbidden]]
-        left = set(_WAYS) - set(ways)
-        if len({way[0] for way in left}) == len({way[-1] for way in left}) == 3:
+        ways = [every[i] for i in rng.permutation(len(every))[:forbidden]]
+        left = set(every) - set(ways)
+        if len({way[0] for way in left}) == len({way[-1] for way in left}) == pegs:
             break
     extra = {
         f"disk {d + 1}": int(rng.integers(1, 4)) for d in sorted(rng.permutation(disks)[:heavy])
@@ -179,12 +181,18 @@ def _house_rules(
 
 
 def _plan(
-    places: tuple[int, ...], target: int, rules: HouseRules, fuel: int, last: tuple[str, ...]
+    pegs: int,
+    places: tuple[int, ...],
+    target: int,
+    rules: HouseRules,
+    fuel: int,
+    last: tuple[str, ...],
 ) -> FuelPlan | None:
     """A plan with the least fuel; `places` is the peg of each disk, from the smallest."""
-    pegs = [(a, b) for a in range(3) for b in range(3) if a != b]
     free = [
-        (f"{a + 1}->{b + 1}", a, b) for a, b in pegs if f"{a + 1}->{b + 1}" not in rules.forbidden
+        (f"{a + 1}->{b + 1}", a, b)
+        for a, b in itertools.permutations(range(pegs), 2)
+        if f"{a + 1}->{b + 1}" not in rules.forbidden
     ]
     extra = dict(rules.extra)
     costs = [1 + extra.get(f"disk {disk}", 0) for disk in range(1, len(places) + 1)]
@@ -193,7 +201,7 @@ def _plan(
     labels = [(name,) if name in remembered else () for name in names]
 
     def ways(board: tuple[int, ...], last: tuple[str, ...]) -> list[Way]:
-        tops = [board.index(peg) if peg in board else len(board) for peg in range(3)]
+        tops = [board.index(peg) if peg in board else len(board) for peg in range(pegs)]
         found = []
         for name, a, b in free:
             disk = tops[a]

@@ -35,7 +35,7 @@ RULED = {7: (4, False)}
 STEPPED = {
     8: StepGame(count=2, heaps=(22, 28), steps=6, most=3, tries=500, narrow=2),
     9: StepGame(count=3, heaps=(17, 21), steps=7, most=4, tries=1500, narrow=2),
-    10: StepGame(count=3, heaps=(18, 22), steps=7, most=4, tries=4000, narrow=4),
+    10: StepGame(count=3, heaps=(27, 32), steps=8, most=4, tries=8000, narrow=4),
 }
 _LARGEST = 9  # heap, with both sides played
 
