@@ -20,7 +20,7 @@ from verigym.envs.search.chains import (
 )
 from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.reading import Quest, Searching, turns_for
-from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, branch
+from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, ROLL_RULES, branch
 from verigym.envs.search.schema import FIGURES
 from verigym.envs.search.world import SearchWorld
 
@@ -90,6 +90,7 @@ def _ended(chain: Chain, draws: BlockDraws) -> Quest | None:
         route=chain.route,
         support=chain.support,
         turns=turns_for(chain.route),
-        rules=CITE_ROLL,
+        cited=CITE_ROLL,
+        rules=ROLL_RULES,
         tags=(f"pages={len(chain.route)}",),
     )

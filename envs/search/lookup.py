@@ -12,7 +12,7 @@ from verigym.envs.search.chains import begin, finish, several, wander
 from verigym.envs.search.committees import CHOSEN, committee, to_school
 from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.reading import Quest, Searching, turns_for
-from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, gathered
+from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, ROLL_RULES, gathered
 from verigym.envs.search.schema import LINKS
 from verigym.envs.search.world import SearchWorld
 
@@ -63,7 +63,7 @@ def _counts(world: AnnalsWorld, draws: BlockDraws, level: int) -> Quest:
         return _count(world, draws, n - (schools > 0) < linked)
 
     quest = several(count + (schools > 0), pose, overlap=True)
-    return replace(quest, rules=CITE_ROLL, turns=turns_for(quest.route))
+    return replace(quest, cited=CITE_ROLL, rules=ROLL_RULES, turns=turns_for(quest.route))
 
 
 def _count(world: AnnalsWorld, draws: BlockDraws, linked: bool) -> Quest | None:

@@ -34,6 +34,8 @@ from verigym.errors import RequestError, TaskError
 from verigym.task import SPLITS, Task
 from verigym.verdict import Verdict
 
+CITE_FACTS = 'In "citations", list the ids of the pages that state the facts you need: one page for each fact, and no others.'
+"""What is to be cited, unless a question says otherwise."""
 ANNALS = 7
 """Lowest level whose world has annals."""
 MOST_REPEATS = 10
@@ -218,7 +220,8 @@ class Reader(Env[ReadingState]):
 @dataclass(frozen=True, kw_only=True)
 class Quest:
     """A question over a world. `route` are steps `(query or "", page)` on which each page occurs once;
-    `support` the pages that hold the facts, one group a fact; `form` how an answer is to look."""
+    `support` the pages that hold the facts, one group a fact; `form` how an answer is to look; `cited` what is to be
+    cited, if it is not one page for each fact."""
 
     question: str
     answer: str
@@ -229,6 +232,7 @@ class Quest:
     turns: int
     aliases: tuple[str, ...] = ()
     rules: str = ""
+    cited: str = ""
     tags: tuple[str, ...] = ()
 
 
@@ -283,8 +287,7 @@ class Searching(Reader):
             f"Answer a question with the help of an encyclopedia of {world.pages} pages about a fictional world.",
             HELP,
             f"Question: {quest.question}",
-            f'{quest.form} In "citations", list the ids of the pages that state the facts you need: one page for '
-            f"each fact, and no others. {quest.rules or self.rules}".rstrip(),
+            f"{quest.form} {quest.cited or CITE_FACTS} {quest.rules or self.rules}".strip(),
             f"You have {quest.turns} turns, including the answer.",
         )
         return Draft(

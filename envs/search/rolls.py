@@ -50,10 +50,13 @@ PUPIL_FIGURES = (
 
 
 CITE_ROLL = (
-    "Where the pupils of a school are compared, counted or chosen, cite the page of the school and all parts of its roll, and no "
-    "page for what the pupils' pages lead to; leave out pupils whose pages do not lead to the figure."
+    'In "citations", list ids of these pages and of no others: for each link that leads from one page to the next, and for '
+    "a fact asked for at the end of a chain, one page that states it; for each school whose pupils are compared, counted or chosen, "
+    "its own page and all parts of its roll. Do not cite pages that you need only to compare, count or choose pupils."
 )
-"""Rule for citations beside questions about rolls."""
+"""What is to be cited for questions about rolls."""
+ROLL_RULES = "Leave out pupils whose pages do not lead to the figure by which pupils are compared or counted."
+"""Rule for questions about rolls."""
 
 
 @dataclass(frozen=True)

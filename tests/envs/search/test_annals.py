@@ -140,6 +140,14 @@ def test_hops_over_the_pupils_of_schools(facts):
         assert {*schools, *rolls} <= supported(task)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_prompts_say_one_thing_on_what_to_cite(name):
+    by_fact = "one page for each fact, and no others"
+    for task in tasks(name, 1):
+        assert (by_fact in task.prompt) == ("all parts of its roll" not in task.prompt)
+        assert task.prompt.count('In "citations"') == 1
+
+
 def test_numbers_and_marks_of_pupils(facts):
     for task in tasks("lookup", 12):
         for question, answer in parts(task):
