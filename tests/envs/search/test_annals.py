@@ -244,7 +244,7 @@ def test_the_source_that_counts_by_the_code_of_its_region(facts):
 
 
 def test_what_is_unknown_and_what_is_contradicted(facts):
-    met = set()
+    met, places = set(), {str(level): set() for level in LEVELS}
     for task in tasks("unanswerable", 8):
         for question, answer in parts(task):
             premises = {}
@@ -264,7 +264,12 @@ def test_what_is_unknown_and_what_is_contradicted(facts):
             right = {"contradicted"} if wrong else found or {"unknown"}
             assert right == {answer}, question
             met.add(answer if answer in ("contradicted", "unknown") else "known")
+            if wrong:
+                late = len(names) - [*names].index(wrong[0])
+                places[task.difficulty].add(late)
     assert met == {"contradicted", "unknown", "known"}
+    assert places["7"] == {1, 2, 3}
+    assert {1, 7, 8} <= places["10"]  # what is false may stand anywhere
 
 
 def claim_holds(facts, text, cited):
