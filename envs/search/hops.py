@@ -64,7 +64,7 @@ def _branching(world: AnnalsWorld, draws: BlockDraws, level: int) -> Quest | Non
         by = PUPIL_FIGURES[0] if kind == "born" else draws.one(PUPIL_FIGURES[1:])
         if not chain.follow("alma_mater") or not branch(chain, draws, by):
             return None
-    return _ended(chain, draws)
+    return _ended(chain, draws, level)
 
 
 def _to_another(chain: Chain, draws: BlockDraws) -> bool:
@@ -73,7 +73,7 @@ def _to_another(chain: Chain, draws: BlockDraws) -> bool:
     return chain.follow(link) and (link != "employer" or chain.follow("founder"))
 
 
-def _ended(chain: Chain, draws: BlockDraws) -> Quest | None:
+def _ended(chain: Chain, draws: BlockDraws, level: int) -> Quest | None:
     """End with a figure that stands one link further on."""
     if not chain.follow(draws.one(LINKS_OF["person"])):
         return None
@@ -89,7 +89,7 @@ def _ended(chain: Chain, draws: BlockDraws) -> Quest | None:
         form=FORMS[form],
         route=chain.route,
         support=chain.support,
-        turns=turns_for(chain.route),
+        turns=turns_for(chain.route, level),
         cited=CITE_ROLL,
         rules=ROLL_RULES,
         tags=(f"pages={len(chain.route)}",),

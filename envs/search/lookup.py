@@ -63,7 +63,7 @@ def _counts(world: AnnalsWorld, draws: BlockDraws, level: int) -> Quest:
         return _count(world, draws, n - (schools > 0) < linked)
 
     quest = several(count + (schools > 0), pose, overlap=True)
-    return replace(quest, cited=CITE_ROLL, rules=ROLL_RULES, turns=turns_for(quest.route))
+    return replace(quest, cited=CITE_ROLL, rules=ROLL_RULES, turns=turns_for(quest.route, level))
 
 
 def _count(world: AnnalsWorld, draws: BlockDraws, linked: bool) -> Quest | None:

@@ -58,7 +58,7 @@ def contested(world: SearchWorld, draws: BlockDraws, level: int) -> Quest:
 
     quest = several(parts, part, overlap=True)
     tags = tuple(f"{fate}={fates.count(fate)}" for fate in _FATES)
-    return replace(quest, rules=_RULES, turns=turns_for(quest.route), tags=tags)
+    return replace(quest, rules=_RULES, turns=turns_for(quest.route, level), tags=tags)
 
 
 def _chain(

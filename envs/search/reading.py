@@ -38,6 +38,8 @@ CITE_FACTS = 'In "citations", list the ids of the pages that state the facts you
 """What is to be cited, unless a question says otherwise."""
 ANNALS = 7
 """Lowest level whose world has annals."""
+SPARE = {8: 30, 9: 20, 10: 10}
+"""Turns that are allowed in addition to those that a reader needs, in percent, by level; 50 at level 7."""
 MOST_REPEATS = 10
 """Repeated calls that cost something; further ones cost no more."""
 
@@ -236,9 +238,10 @@ class Quest:
     tags: tuple[str, ...] = ()
 
 
-def turns_for(route: list[tuple[str, int]]) -> int:
-    """Return half as many turns again as the way takes: a turn for each search, each page, and the answer."""
-    return (len(route) + sum(bool(query) for query, _ in route) + 1) * 3 // 2
+def turns_for(route: list[tuple[str, int]], level: int, more: int = 0) -> int:
+    """Return what the way takes, and what `SPARE` adds: a turn for each search, each page, `more` and the answer."""
+    least = len(route) + sum(bool(query) for query, _ in route) + more + 1
+    return least + least * SPARE.get(level, 50) // 100
 
 
 class Searching(Reader):

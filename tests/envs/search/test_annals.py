@@ -325,7 +325,7 @@ def test_claims_of_reports(facts):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_oracle_needs_two_thirds_of_the_turns(name):
+def test_the_oracle_needs_nearly_all_turns_at_the_highest_level(name):
     env = verigym.make(f"search/{name}-v0", world=5, pages=1000)  # the smallest world has them all
     for level in LEVELS:
         env.reset(seed=level, options={"difficulty": level})
@@ -335,7 +335,26 @@ def test_the_oracle_needs_two_thirds_of_the_turns(name):
             turns += 1
             over = terminated or truncated
         assert reward == 1.0
-        assert turns <= env.task.reference["turns"] <= 1.5 * turns
+        most = {7: 1.5, 8: 1.3, 9: 1.2, 10: 1.1}[level] * (turns + 4 * (name == "long"))
+        assert turns <= env.task.reference["turns"] <= most
+        assert f"You have {env.task.reference['turns']} turns" in env.task.prompt
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_who_opens_each_page_once_and_looks_through_results_has_turns_enough(name):
+    env = verigym.make(f"search/{name}-v0")
+    for level in (8, 9, 10):
+        for seed in range(4):
+            task = env.sample_task(seed, str(level))
+            library, needed = env.library(task), 1
+            for query, page in task.reference["route"]:
+                needed += 1
+                skip = 0 if query and name != "long" else None
+                while skip is not None:
+                    needed += 1
+                    found = page in [hit.id for hit in library.search(query, skip)]
+                    skip = None if found else skip + 10
+            assert needed <= task.reference["turns"]
 
 
 @pytest.mark.parametrize("name", NAMES[:4])
