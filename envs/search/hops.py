@@ -3,6 +3,7 @@ of a school who is first or last by some figure."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from typing_extensions import override
@@ -19,6 +20,7 @@ from verigym.envs.search.chains import (
     wander,
 )
 from verigym.envs.search.draws import BlockDraws
+from verigym.envs.search.ranking import MARK_RULES, RANKED, ranked
 from verigym.envs.search.reading import Quest, Searching, turns_for
 from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, ROLL_RULES, branch
 from verigym.envs.search.schema import FIGURES
@@ -40,6 +42,7 @@ class Hops(Searching):
     through schools, from each to one of its pupils, who is found by comparing them all."""
 
     id: ClassVar[str] = "verigym/search/hops-v0"
+    corrected: ClassVar[tuple[int, ...]] = RANKED
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
@@ -64,13 +67,27 @@ def _branching(world: AnnalsWorld, draws: BlockDraws, level: int) -> Quest | Non
         by = PUPIL_FIGURES[0] if kind == "born" else draws.one(PUPIL_FIGURES[1:])
         if not chain.follow("alma_mater") or not branch(chain, draws, by):
             return None
-    return _ended(chain, draws, level)
+    return _ended(chain, draws, level) if level not in RANKED else _ranked(chain, draws, level)
 
 
 def _to_another(chain: Chain, draws: BlockDraws) -> bool:
     """Go from a person to another, by one link or two; False in a dead end."""
     link = draws.one(("teacher", "spouse", "employer"))
     return chain.follow(link) and (link != "employer" or chain.follow("founder"))
+
+
+def _ranked(chain: Chain, draws: BlockDraws, level: int) -> Quest | None:
+    """End with the pupil at some place of a school's list by marks."""
+    if not _to_another(chain, draws) or not chain.follow("alma_mater"):
+        return None
+    quest = ranked(chain, draws)
+    return quest and replace(
+        quest,
+        turns=turns_for(quest.route, level),
+        cited=CITE_ROLL,
+        rules=f"{ROLL_RULES} {MARK_RULES}",
+        tags=(*quest.tags, f"pages={len(quest.route)}"),
+    )
 
 
 def _ended(chain: Chain, draws: BlockDraws, level: int) -> Quest | None:

@@ -254,6 +254,8 @@ class Searching(Reader):
 
     rules: ClassVar[str] = ""
     """Rules for special cases that a reader may meet; part of the prompt."""
+    corrected: ClassVar[tuple[int, ...]] = ()
+    """Levels whose world has errata to its annals."""
 
     def __init__(self, *, world: int = 0, pages: int = PAGES, **kwargs: Any) -> None:
         if not LEAST_PAGES <= pages <= MOST_PAGES:
@@ -278,7 +280,7 @@ class Searching(Reader):
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
         plain = (self.world, SPLITS.index(self._drawing), self.pages)
-        where = (*plain, 1) if level >= ANNALS else plain
+        where = (*plain, 1 + (level in self.corrected)) if level >= ANNALS else plain
         world = world_library(*where).world
         draws = BlockDraws(rng)
         quest = None
@@ -317,9 +319,10 @@ class Searching(Reader):
             or not all(isinstance(n, int) and n >= 0 for n in where)
             or where[1] >= len(SPLITS)
             or not LEAST_PAGES <= where[2] <= MOST_PAGES
+            or sum(where[3:]) > 2
         ):
             raise TaskError(
-                f"world must be [seed, split, pages], perhaps with a 1 for its annals, got {where!r}"
+                f"world must be [seed, split, pages], perhaps with a 1 for its annals or a 2 for errata too, got {where!r}"
             )
         return world_library(*where)
 
