@@ -38,98 +38,167 @@ FIRST_OF_FAMILY = {
 OTHERS = [env_id for env_id in ENVS if env_id not in FIRST_OF_FAMILY]
 LONG = {
     "a_failed_step_can_be_repeated": """
-        code/faster
+        code/faster search/lookup search/noise search/unanswerable
     """,
     "chance_earns_next_to_nothing": """
-        code/faster games/2048 games/chess-puzzles games/connect-four games/frozen-lake
-        games/household games/keydoor games/nonogram games/sokoban math/retry search/long tools/bank
-        tools/home tools/office tools/shop web/forms
+        code/faster code/functions code/predict code/repair code/stdio games/2048
+        games/chess-puzzles games/connect-four games/frozen-lake games/hanoi games/household
+        games/keydoor games/lights games/mastermind games/nim games/nonogram games/sliding
+        games/sokoban games/sudoku games/tic-tac-toe games/twenty-questions games/wordle
+        games/zebra math/counting math/equations math/python math/retry search/long
+        sql/explore sql/questions sql/repair sql/scale sql/tables tools/api-docs tools/bank
+        tools/call tools/home tools/multi tools/office tools/shop web/forms
     """,
     "cheap_answers_earn_no_more_than_guessing": """
-        games/2048 games/chess-puzzles games/connect-four games/nonogram games/sokoban
-        math/arithmetic math/calculus math/counting math/equations math/geometry math/matrices
-        math/python math/retry math/sequences math/systems math/word-problems search/long
-        sql/explore sql/questions sql/repair sql/scale tools/call tools/office tools/shop web/forms
+        code/stdio games/2048 games/chess-puzzles games/connect-four games/household
+        games/lights games/nim games/nonogram games/sokoban games/tic-tac-toe
+        math/arithmetic math/calculus math/counting math/equations math/geometry
+        math/matrices math/python math/retry math/sequences math/systems math/word-problems
+        search/hops search/long search/unanswerable sql/explore sql/questions sql/repair
+        sql/scale tools/bank tools/call tools/home tools/multi tools/office tools/shop
+        web/forms
     """,
     "difficulties_are_in_order": """
-        code/faster code/problems code/repair code/repo code/stdio code/tests games/2048
-        games/blackjack games/chess-puzzles games/frozen-lake games/household games/keydoor
-        games/liars-dice games/lights games/mastermind games/minesweeper games/nonogram
-        games/sliding games/sokoban games/sudoku games/twenty-questions games/wordle games/zebra
-        search/long search/lookup search/noise search/unanswerable sql/explore sql/scale
-        tools/api-docs tools/bank tools/home tools/multi tools/office tools/shop web/forms
+        code/faster code/functions code/predict code/problems code/repair code/repo
+        code/stdio code/tests games/2048 games/blackjack games/chess-puzzles
+        games/connect-four games/frozen-lake games/hanoi games/household games/keydoor
+        games/liars-dice games/lights games/mastermind games/minesweeper games/nim
+        games/nonogram games/sliding games/sokoban games/sudoku games/tic-tac-toe
+        games/twenty-questions games/wordle games/zebra math/calculus math/countdown
+        math/counting math/equations math/fractions math/geometry math/matrices
+        math/number-theory math/python math/retry math/sequences math/systems
+        math/word-problems search/long search/lookup search/noise search/unanswerable
+        sql/explore sql/questions sql/repair sql/scale tools/api-docs tools/bank tools/call
+        tools/home tools/multi tools/office tools/shop web/forms
     """,
     "episodes_are_bounded": """
-        games/chess-puzzles search/hops sql/scale
+        code/functions code/repair code/stdio games/2048 games/chess-puzzles
+        games/connect-four games/frozen-lake games/hanoi games/household games/keydoor
+        games/lights games/mastermind games/nim games/nonogram games/sliding games/sokoban
+        games/tic-tac-toe games/zebra search/hops search/lookup search/noise sql/explore
+        sql/questions sql/repair sql/scale tools/api-docs tools/bank tools/call tools/home
+        tools/multi tools/office tools/shop web/forms
     """,
     "equal_keys_have_equal_futures": """
-        code/problems code/repair code/stdio games/connect-four games/hangman games/household
-        games/liars-dice games/lights games/nim games/nonogram games/sokoban games/twenty-questions
-        math/retry sql/scale
+        code/functions code/problems code/repair code/stdio games/chess-puzzles
+        games/connect-four games/frozen-lake games/hangman games/hanoi games/household
+        games/keydoor games/liars-dice games/lights games/mastermind games/minesweeper
+        games/nim games/nonogram games/sliding games/sokoban games/tic-tac-toe
+        games/twenty-questions games/zebra math/retry sql/explore sql/questions sql/repair
+        sql/scale tools/bank tools/call tools/home tools/multi tools/office tools/shop
+        web/forms
     """,
     "gymnasium_s_checker_finds_nothing": """
         code/faster
     """,
+    "info_always_has_its_keys": """
+        sql/scale
+    """,
     "it_is_pure": """
-        code/repair code/repo games/2048 games/chess-puzzles games/frozen-lake games/household
-        games/keydoor games/twenty-questions search/long tools/bank tools/office tools/shop
-        web/forms
+        code/functions code/predict code/repair code/repo code/stdio games/2048
+        games/chess-puzzles games/connect-four games/frozen-lake games/hanoi games/household
+        games/keydoor games/lights games/mastermind games/nim games/nonogram games/sliding
+        games/sokoban games/sudoku games/tic-tac-toe games/twenty-questions games/wordle
+        games/zebra math/countdown math/python search/long search/lookup search/noise
+        search/unanswerable sql/explore sql/questions sql/repair sql/scale tools/api-docs
+        tools/bank tools/call tools/home tools/multi tools/office tools/shop web/forms
+    """,
+    "it_plays_through_gymnasium_s_wrappers": """
+        code/faster search/hops
     """,
     "keys_have_no_history": """
-        code/repair math/retry sql/scale tools/shop
+        code/functions code/problems code/repair code/stdio games/chess-puzzles
+        games/connect-four games/hanoi games/household games/keydoor games/lights
+        games/mastermind games/nim games/nonogram games/sliding games/sokoban
+        games/tic-tac-toe games/zebra math/retry sql/explore sql/questions sql/repair
+        sql/scale tools/api-docs tools/bank tools/call tools/home tools/multi tools/office
+        tools/shop web/forms
     """,
     "operations_are_counted": """
-        code/faster code/problems code/repair code/repo code/stdio code/tests games/2048
-        games/blackjack games/chess-puzzles games/frozen-lake games/hangman games/keydoor
-        games/liars-dice games/mastermind games/nonogram games/sliding games/sokoban
-        games/twenty-questions games/wordle games/zebra math/countdown math/python sql/explore
-        sql/scale tools/bank tools/home tools/office tools/shop web/forms
+        code/faster code/functions code/predict code/problems code/repair code/repo
+        code/stdio code/tests games/2048 games/blackjack games/chess-puzzles
+        games/connect-four games/frozen-lake games/hangman games/hanoi games/household
+        games/keydoor games/liars-dice games/lights games/mastermind games/nim
+        games/nonogram games/sliding games/sokoban games/tic-tac-toe games/twenty-questions
+        games/wordle games/zebra math/arithmetic math/calculus math/countdown math/counting
+        math/equations math/fractions math/geometry math/matrices math/number-theory
+        math/python math/retry math/sequences math/systems math/word-problems sql/explore
+        sql/questions sql/repair sql/scale tools/api-docs tools/bank tools/call tools/home
+        tools/multi tools/office tools/shop web/forms
     """,
     "seeds_give_different_tasks": """
-        code/repair code/repo games/chess-puzzles games/connect-four games/frozen-lake games/keydoor
-        games/zebra sql/scale tools/shop
+        code/functions code/predict code/repair code/repo code/stdio games/chess-puzzles
+        games/connect-four games/frozen-lake games/hanoi games/household games/keydoor
+        games/lights games/mastermind games/nim games/sliding games/sokoban
+        games/tic-tac-toe games/twenty-questions games/wordle games/zebra math/counting
+        math/equations math/matrices math/python math/word-problems sql/explore
+        sql/questions sql/repair sql/scale sql/tables tools/api-docs tools/bank tools/call
+        tools/home tools/multi tools/office tools/shop web/forms
     """,
     "snapshots_continue_identically": """
         sql/scale
     """,
     "splits_share_no_content": """
-        games/chess-puzzles games/connect-four games/frozen-lake games/keydoor
-        games/twenty-questions games/zebra search/hops sql/scale tools/office tools/shop
-    """,
-    "success_falls_with_the_level": """
-        code/faster code/predict code/repair code/repo code/stdio code/tests games/2048
-        games/blackjack games/chess-puzzles games/frozen-lake games/hanoi games/household
-        games/keydoor games/liars-dice games/lights games/mastermind games/minesweeper
-        games/nonogram games/sliding games/sokoban games/sudoku games/twenty-questions
-        games/wordle games/zebra math/arithmetic math/calculus math/counting math/equations
-        math/fractions math/geometry math/matrices math/number-theory math/python math/retry
-        math/sequences math/systems math/word-problems search/hops search/long search/lookup
-        search/noise search/unanswerable sql/explore sql/scale sql/tables tools/api-docs
+        code/functions code/predict code/repair code/stdio games/chess-puzzles
+        games/connect-four games/frozen-lake games/hanoi games/household games/keydoor
+        games/lights games/mastermind games/nim games/sliding games/sokoban
+        games/tic-tac-toe games/twenty-questions games/wordle games/zebra math/calculus
+        math/counting math/matrices math/python math/retry math/word-problems search/hops
+        search/long sql/explore sql/questions sql/repair sql/scale sql/tables tools/api-docs
         tools/bank tools/call tools/home tools/multi tools/office tools/shop web/forms
     """,
+    "success_falls_with_the_level": """
+        code/faster code/functions code/predict code/repair code/repo code/stdio code/tests
+        games/2048 games/blackjack games/chess-puzzles games/connect-four games/frozen-lake
+        games/hangman games/hanoi games/household games/keydoor games/liars-dice
+        games/lights games/mastermind games/minesweeper games/nim games/nonogram
+        games/sliding games/sokoban games/sudoku games/tic-tac-toe games/twenty-questions
+        games/wordle games/zebra math/arithmetic math/calculus math/countdown math/counting
+        math/equations math/fractions math/geometry math/matrices math/number-theory
+        math/python math/retry math/sequences math/systems math/word-problems search/hops
+        search/long search/lookup search/noise search/unanswerable sql/explore sql/questions
+        sql/repair sql/scale sql/tables tools/api-docs tools/bank tools/call tools/home
+        tools/multi tools/office tools/shop web/forms
+    """,
     "the_answer_is_hidden": """
-        code/repair code/repo games/2048 games/chess-puzzles games/connect-four games/household
-        games/keydoor games/nonogram games/sliding games/sokoban games/twenty-questions search/long
-        search/noise search/unanswerable sql/explore sql/questions sql/scale tools/api-docs
-        tools/bank tools/call tools/home tools/office tools/shop web/forms
+        code/functions code/repair code/repo code/stdio code/verilog games/2048
+        games/chess-puzzles games/connect-four games/frozen-lake games/hanoi games/household
+        games/keydoor games/lights games/mastermind games/nim games/nonogram games/sliding
+        games/sokoban games/tic-tac-toe games/twenty-questions games/wordle games/zebra
+        math/countdown math/python search/hops search/long search/lookup search/noise
+        search/unanswerable sql/explore sql/questions sql/repair sql/scale tools/api-docs
+        tools/bank tools/call tools/home tools/multi tools/office tools/shop web/forms
     """,
     "the_oracle_earns_full_marks": """
-        code/faster code/problems code/repair code/repo code/tests code/verilog games/2048
-        games/chess-puzzles games/connect-four games/frozen-lake games/keydoor games/sliding
-        games/zebra search/hops search/long search/lookup search/noise sql/explore sql/questions
-        sql/repair sql/scale tools/home web/forms
-    """,
-    "wording_leaves_the_split": """
-        games/chess-puzzles search/hops sql/scale
+        code/faster code/functions code/problems code/repair code/repo code/stdio code/tests
+        code/verilog games/2048 games/chess-puzzles games/connect-four games/frozen-lake
+        games/hanoi games/household games/keydoor games/lights games/mastermind games/nim
+        games/nonogram games/sliding games/sokoban games/tic-tac-toe games/zebra math/python
+        search/hops search/long search/lookup search/noise search/unanswerable sql/explore
+        sql/questions sql/repair sql/scale tools/api-docs tools/bank tools/call tools/home
+        tools/multi tools/office tools/shop web/forms
     """,
     "tricks_earn_nothing": """
-        code/faster code/functions code/problems code/repair games/2048 games/blackjack
-        games/chess-puzzles games/connect-four games/frozen-lake games/hanoi games/household
-        games/keydoor games/liars-dice games/minesweeper games/nim games/nonogram games/sliding
-        games/sokoban games/sudoku games/twenty-questions math/arithmetic math/calculus
-        math/counting math/equations math/fractions math/geometry math/matrices math/number-theory
+        code/faster code/functions code/predict code/problems code/repair code/stdio
+        games/2048 games/blackjack games/chess-puzzles games/connect-four games/frozen-lake
+        games/hanoi games/household games/keydoor games/liars-dice games/lights
+        games/mastermind games/minesweeper games/nim games/nonogram games/sliding
+        games/sokoban games/sudoku games/tic-tac-toe games/twenty-questions games/wordle
+        games/zebra math/arithmetic math/calculus math/countdown math/counting
+        math/equations math/fractions math/geometry math/matrices math/number-theory
         math/python math/retry math/sequences math/systems math/word-problems search/hops
-        search/long search/lookup search/noise search/unanswerable tools/api-docs tools/bank
+        search/long search/lookup search/noise search/unanswerable sql/explore sql/questions
+        sql/repair sql/scale sql/tables tools/api-docs tools/bank tools/call tools/home
+        tools/multi tools/office tools/shop web/forms
+    """,
+    "vectors_play_the_same": """
+        code/functions
+    """,
+    "wording_leaves_the_split": """
+        code/functions code/repair code/stdio games/chess-puzzles games/connect-four
+        games/frozen-lake games/hanoi games/household games/keydoor games/mastermind
+        games/nim games/sokoban games/tic-tac-toe games/wordle games/zebra search/hops
+        sql/explore sql/questions sql/repair sql/scale tools/api-docs tools/bank tools/call
         tools/home tools/multi tools/office tools/shop web/forms
     """,
 }

@@ -7,6 +7,7 @@ The facts are those of `world.py`; these pages come on top of them, with ids of 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -100,6 +101,14 @@ class AnnalsWorld(SearchWorld):
     def code_page(self, region: int) -> int:
         """Return the page of the code of a region's page."""
         return self._from[2] + self.number(region)
+
+    def marks_of(self, pupil: int) -> int:
+        """Return the marks of a pupil's page."""
+        return self.marks[self.number(pupil)]
+
+    def read_for_marks(self, pupil: int) -> Iterator[int]:
+        """Give the pages beside the roll that say something of the marks of a pupil's page."""
+        yield from ()
 
     @cached_property
     def notices_on(self) -> dict[int, list[int]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from verigym.envs.search.annals import HOUSES, ROLL_ROWS, SEALS, AnnalsWorld
+from verigym.envs.search.errata import CorrectedWorld
 from verigym.envs.search.pages import date_text, page_text
+from verigym.envs.search.world import NONE
 
 _ORDERS = {
     "latest": "the one with the latest date counts",
@@ -24,6 +26,9 @@ def annals_text(world: AnnalsWorld, page: int) -> str:
         return _notice(world, page, number)
     if kind == "code":
         return _code(world, number)
+    if kind == "erratum":
+        assert isinstance(world, CorrectedWorld)
+        return _erratum(world, page, number)
     body = page_text(world, page)
     if kind == "school":
         pages = world.roll_pages(page)
@@ -56,7 +61,26 @@ def _roll(world: AnnalsWorld, page: int, number: int) -> str:
     following = (
         f"Next part: {_ref(world, page + 1)}." if part + 1 < len(pages) else "End of the roll."
     )
-    return "\n".join((head, *_rows(world, shown), following))
+    errata = (_errata_to(world, roll, part),) if isinstance(world, CorrectedWorld) else ()
+    return "\n".join((head, *_rows(world, shown), *errata, following))
+
+
+def _errata_to(world: CorrectedWorld, roll: list[int], part: int) -> str:
+    pupils = roll[part * ROLL_ROWS : (part + 1) * ROLL_ROWS]
+    pages = sorted(page for pupil in pupils for page in world.errata_on.get(pupil, ()))
+    return f"Errata to this part: {', '.join(_ref(world, one) for one in pages) or 'none'}."
+
+
+def _erratum(world: CorrectedWorld, page: int, number: int) -> str:
+    erratum = world.errata[number]
+    about = _ref(world, erratum.about)
+    said = (
+        f"withdraws {about}"
+        if erratum.marks == NONE
+        else f"says: the marks of {about} are {erratum.marks}"
+    )
+    later = ", ".join(_ref(world, one) for one in world.errata_on.get(page, ())) or "none"
+    return f"{world.titles[page]}, dated {date_text(erratum.dated)}, {said}. Errata on this erratum: {later}."
 
 
 def _rows(world: AnnalsWorld, shown: Iterable[tuple[int, int]]) -> Iterable[str]:

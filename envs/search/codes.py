@@ -31,7 +31,7 @@ Person = Callable[[SearchWorld, BlockDraws], tuple[int, str, list[tuple[str, int
 def by_codes(world: AnnalsWorld, draws: BlockDraws, level: int, person: Person) -> Quest:
     """Return as many disputed facts as the level has."""
     quest = several(CODED[level], lambda _: _coded(world, draws, person), overlap=True)
-    return replace(quest, rules=_RULES, turns=turns_for(quest.route))
+    return replace(quest, rules=_RULES, turns=turns_for(quest.route, level))
 
 
 def _coded(world: AnnalsWorld, draws: BlockDraws, draw: Person) -> Quest | None:

@@ -89,7 +89,7 @@ def members_of(world: AnnalsWorld, school: int) -> list[Candidate]:
         person = world.number(pupil)
         found.append(
             Candidate(
-                marks=world.marks[person],
+                marks=world.marks_of(pupil),
                 month=month_of(int(world.figures["born"][person])),
                 occupation=world.figures["occupation"][person],
                 industry=world.figures["industry"][world.number(employer)],
@@ -156,5 +156,6 @@ def _to_read(world: AnnalsWorld, school: int) -> Pupils:
     pages = [*roll]
     for pupil in world.rolls[world.number(school)]:
         employer = world.link("employer", pupil)
-        pages += [pupil] if employer == NONE else [pupil, employer]
+        pages += [*world.read_for_marks(pupil), pupil]
+        pages += [] if employer == NONE else [employer]
     return Pupils((), tuple(dict.fromkeys(pages)), roll)

@@ -3,6 +3,7 @@ of a school who is first or last by some figure."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from typing_extensions import override
@@ -19,8 +20,9 @@ from verigym.envs.search.chains import (
     wander,
 )
 from verigym.envs.search.draws import BlockDraws
+from verigym.envs.search.ranking import MARK_RULES, RANKED, ranked
 from verigym.envs.search.reading import Quest, Searching, turns_for
-from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, branch
+from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, ROLL_RULES, branch
 from verigym.envs.search.schema import FIGURES
 from verigym.envs.search.world import SearchWorld
 
@@ -40,6 +42,7 @@ class Hops(Searching):
     through schools, from each to one of its pupils, who is found by comparing them all."""
 
     id: ClassVar[str] = "verigym/search/hops-v0"
+    corrected: ClassVar[tuple[int, ...]] = RANKED
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
@@ -64,7 +67,7 @@ def _branching(world: AnnalsWorld, draws: BlockDraws, level: int) -> Quest | Non
         by = PUPIL_FIGURES[0] if kind == "born" else draws.one(PUPIL_FIGURES[1:])
         if not chain.follow("alma_mater") or not branch(chain, draws, by):
             return None
-    return _ended(chain, draws)
+    return _ended(chain, draws, level) if level not in RANKED else _ranked(chain, draws, level)
 
 
 def _to_another(chain: Chain, draws: BlockDraws) -> bool:
@@ -73,7 +76,21 @@ def _to_another(chain: Chain, draws: BlockDraws) -> bool:
     return chain.follow(link) and (link != "employer" or chain.follow("founder"))
 
 
-def _ended(chain: Chain, draws: BlockDraws) -> Quest | None:
+def _ranked(chain: Chain, draws: BlockDraws, level: int) -> Quest | None:
+    """End with the pupil at some place of a school's list by marks."""
+    if not _to_another(chain, draws) or not chain.follow("alma_mater"):
+        return None
+    quest = ranked(chain, draws)
+    return quest and replace(
+        quest,
+        turns=turns_for(quest.route, level),
+        cited=CITE_ROLL,
+        rules=f"{ROLL_RULES} {MARK_RULES}",
+        tags=(*quest.tags, f"pages={len(quest.route)}"),
+    )
+
+
+def _ended(chain: Chain, draws: BlockDraws, level: int) -> Quest | None:
     """End with a figure that stands one link further on."""
     if not chain.follow(draws.one(LINKS_OF["person"])):
         return None
@@ -89,7 +106,8 @@ def _ended(chain: Chain, draws: BlockDraws) -> Quest | None:
         form=FORMS[form],
         route=chain.route,
         support=chain.support,
-        turns=turns_for(chain.route),
-        rules=CITE_ROLL,
+        turns=turns_for(chain.route, level),
+        cited=CITE_ROLL,
+        rules=ROLL_RULES,
         tags=(f"pages={len(chain.route)}",),
     )

@@ -3,12 +3,14 @@ web."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol
 
 from verigym.envs.search.annals import AnnalsWorld, build_annals
 from verigym.envs.search.annals_pages import annals_text
+from verigym.envs.search.errata import build_errata
 from verigym.envs.search.index import Index
 from verigym.envs.search.pages import page_text
 from verigym.envs.search.world import SearchWorld, build_world
@@ -89,5 +91,8 @@ class WorldLibrary:
 
 @lru_cache(maxsize=4)
 def world_library(seed: int, part: int, pages: int, annals: int = 0) -> WorldLibrary:
-    """Return the pages of a world, with its annals if `annals` is 1, and their index; kept for the process."""
-    return WorldLibrary((build_annals if annals else build_world)(seed, part, pages))
+    """Return the pages of a world, with its annals if `annals` is 1, with errata too if it is 2, and their index; kept
+    for the process."""
+    build: Callable[[int, int, int], SearchWorld]
+    build = (build_world, build_annals, build_errata)[annals]
+    return WorldLibrary(build(seed, part, pages))

@@ -11,8 +11,9 @@ from verigym.envs.search.annals import HOUSES, AnnalsWorld
 from verigym.envs.search.chains import begin, finish, several, wander
 from verigym.envs.search.committees import CHOSEN, committee, to_school
 from verigym.envs.search.draws import BlockDraws
+from verigym.envs.search.ranking import MARK_RULES, RANKED, ranked
 from verigym.envs.search.reading import Quest, Searching, turns_for
-from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, gathered
+from verigym.envs.search.rolls import CITE_ROLL, PUPIL_FIGURES, ROLL_RULES, gathered
 from verigym.envs.search.schema import LINKS
 from verigym.envs.search.world import SearchWorld
 
@@ -37,6 +38,7 @@ class Lookup(Searching):
     also the best choice of pupils, no two of whom may share certain facts."""
 
     id: ClassVar[str] = "verigym/search/lookup-v0"
+    corrected: ClassVar[tuple[int, ...]] = RANKED
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
@@ -60,10 +62,15 @@ def _counts(world: AnnalsWorld, draws: BlockDraws, level: int) -> Quest:
     def pose(n: int) -> Quest | None:
         if n == 0 and schools:
             return committee(world, draws, schools)
+        if n == count + (schools > 0):
+            chain = to_school(world, draws)
+            return ranked(chain, draws) if chain else None
         return _count(world, draws, n - (schools > 0) < linked)
 
-    quest = several(count + (schools > 0), pose, overlap=True)
-    return replace(quest, rules=CITE_ROLL, turns=turns_for(quest.route))
+    parts = count + (schools > 0) + (level in RANKED)
+    quest = several(parts, pose, overlap=True)
+    rules = f"{ROLL_RULES} {MARK_RULES}" if level in RANKED else ROLL_RULES
+    return replace(quest, cited=CITE_ROLL, rules=rules, turns=turns_for(quest.route, level))
 
 
 def _count(world: AnnalsWorld, draws: BlockDraws, linked: bool) -> Quest | None:

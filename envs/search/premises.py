@@ -23,8 +23,9 @@ LACKING: dict[str, PageLink | Figure] = {
 UNKNOWN = "unknown"
 CONTRADICTED = "contradicted"
 _FATES = ("known", UNKNOWN, CONTRADICTED)
-_LATE = 3
-"""Pages at the end of a chain, of one of which something false is said if the question contradicts a page."""
+_LATE = {7: 3}
+"""Pages at the end of a chain, of one of which something false is said if the question contradicts a page; at levels
+that are missing here it may be any page."""
 _PREMISES = {
     "person": ("occupation", "The occupation of {} is {}"),
     "firm": ("founded", "{} was founded in {}"),
@@ -53,15 +54,18 @@ def contested(world: SearchWorld, draws: BlockDraws, level: int) -> Quest:
     asked = [draws.one(tuple(LACKING)) for _ in range(parts)]
 
     def part(n: int) -> Quest | None:
-        return _chain(world, draws, asked[n], fates[n], pages)
+        return _chain(world, draws, asked[n], fates[n], pages, _LATE.get(level, pages))
 
     quest = several(parts, part, overlap=True)
     tags = tuple(f"{fate}={fates.count(fate)}" for fate in _FATES)
-    return replace(quest, rules=_RULES, turns=turns_for(quest.route), tags=tags)
+    return replace(quest, rules=_RULES, turns=turns_for(quest.route, level), tags=tags)
 
 
-def _chain(world: SearchWorld, draws: BlockDraws, name: str, fate: str, pages: int) -> Quest | None:
-    """Return a question that asks `name` of the last page of a chain; None in a dead end."""
+def _chain(
+    world: SearchWorld, draws: BlockDraws, name: str, fate: str, pages: int, late: int
+) -> Quest | None:
+    """Return a question that asks `name` of the last page of a chain, with something false of one of the `late` pages at its
+    end if that is its fate; None in a dead end."""
     chain = begin(world, draws)
     chain.sentences = []
     if not wander(chain, draws, pages, back=2) or world.kind(chain.at) != LACKING[name].subject:
@@ -71,7 +75,9 @@ def _chain(world: SearchWorld, draws: BlockDraws, name: str, fate: str, pages: i
     if found is None or (found[0] == UNKNOWN) != (fate == UNKNOWN) or len(chain.route) != pages:
         return None
     answer, aliases = (CONTRADICTED, ()) if fate == CONTRADICTED else found
-    wrong = len(stations) - 1 - draws.below(_LATE) if fate == CONTRADICTED else NONE
+    wrong = (
+        len(stations) - 1 - draws.below(min(late, len(stations))) if fate == CONTRADICTED else NONE
+    )
     sentences = _with_premises(chain, draws, stations, wrong)
     if sentences is None:
         return None

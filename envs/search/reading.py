@@ -34,8 +34,12 @@ from verigym.errors import RequestError, TaskError
 from verigym.task import SPLITS, Task
 from verigym.verdict import Verdict
 
+CITE_FACTS = 'In "citations", list the ids of the pages that state the facts you need: one page for each fact, and no others.'
+"""What is to be cited, unless a question says otherwise."""
 ANNALS = 7
 """Lowest level whose world has annals."""
+SPARE = {8: 30, 9: 20, 10: 10}
+"""Turns that are allowed in addition to those that a reader needs, in percent, by level; 50 at level 7."""
 MOST_REPEATS = 10
 """Repeated calls that cost something; further ones cost no more."""
 
@@ -218,7 +222,8 @@ class Reader(Env[ReadingState]):
 @dataclass(frozen=True, kw_only=True)
 class Quest:
     """A question over a world. `route` are steps `(query or "", page)` on which each page occurs once;
-    `support` the pages that hold the facts, one group a fact; `form` how an answer is to look."""
+    `support` the pages that hold the facts, one group a fact; `form` how an answer is to look; `cited` what is to be
+    cited, if it is not one page for each fact."""
 
     question: str
     answer: str
@@ -229,12 +234,14 @@ class Quest:
     turns: int
     aliases: tuple[str, ...] = ()
     rules: str = ""
+    cited: str = ""
     tags: tuple[str, ...] = ()
 
 
-def turns_for(route: list[tuple[str, int]]) -> int:
-    """Return half as many turns again as the way takes: a turn for each search, each page, and the answer."""
-    return (len(route) + sum(bool(query) for query, _ in route) + 1) * 3 // 2
+def turns_for(route: list[tuple[str, int]], level: int, more: int = 0) -> int:
+    """Return what the way takes, and what `SPARE` adds: a turn for each search, each page, `more` and the answer."""
+    least = len(route) + sum(bool(query) for query, _ in route) + more + 1
+    return least + least * SPARE.get(level, 50) // 100
 
 
 class Searching(Reader):
@@ -247,6 +254,8 @@ class Searching(Reader):
 
     rules: ClassVar[str] = ""
     """Rules for special cases that a reader may meet; part of the prompt."""
+    corrected: ClassVar[tuple[int, ...]] = ()
+    """Levels whose world has errata to its annals."""
 
     def __init__(self, *, world: int = 0, pages: int = PAGES, **kwargs: Any) -> None:
         if not LEAST_PAGES <= pages <= MOST_PAGES:
@@ -271,7 +280,7 @@ class Searching(Reader):
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
         plain = (self.world, SPLITS.index(self._drawing), self.pages)
-        where = (*plain, 1) if level >= ANNALS else plain
+        where = (*plain, 1 + (level in self.corrected)) if level >= ANNALS else plain
         world = world_library(*where).world
         draws = BlockDraws(rng)
         quest = None
@@ -283,8 +292,7 @@ class Searching(Reader):
             f"Answer a question with the help of an encyclopedia of {world.pages} pages about a fictional world.",
             HELP,
             f"Question: {quest.question}",
-            f'{quest.form} In "citations", list the ids of the pages that state the facts you need: one page for '
-            f"each fact, and no others. {quest.rules or self.rules}".rstrip(),
+            f"{quest.form} {quest.cited or CITE_FACTS} {quest.rules or self.rules}".strip(),
             f"You have {quest.turns} turns, including the answer.",
         )
         return Draft(
@@ -311,9 +319,10 @@ class Searching(Reader):
             or not all(isinstance(n, int) and n >= 0 for n in where)
             or where[1] >= len(SPLITS)
             or not LEAST_PAGES <= where[2] <= MOST_PAGES
+            or sum(where[3:]) > 2
         ):
             raise TaskError(
-                f"world must be [seed, split, pages], perhaps with a 1 for its annals, got {where!r}"
+                f"world must be [seed, split, pages], perhaps with a 1 for its annals or a 2 for errata too, got {where!r}"
             )
         return world_library(*where)
 

@@ -9,7 +9,7 @@ from verigym.envs.search.annals import HOUSES, AnnalsWorld
 from verigym.envs.search.chains import FIGURES_OF, Chain, begin, read_once, wander
 from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.pages import date_text
-from verigym.envs.search.reading import Quest
+from verigym.envs.search.reading import Quest, turns_for
 from verigym.envs.search.schema import FIGURES, WORDS
 from verigym.envs.search.world import SearchWorld
 
@@ -61,6 +61,11 @@ def report(world: AnnalsWorld, draws: BlockDraws, level: int) -> Quest:
         f"{n}. {claim.text} ({', '.join(map(world.page_id, claim.cited))})"
         for n, claim in enumerate(claims, 1)
     )
+    # A roll or an entry that the claim should have cited has to be searched for.
+    hidden = sum(
+        claim.cited != claim.right and world.kind(claim.right[0]) in ("roll", "record")
+        for claim in claims
+    )
     way = read_once((world.titles[page], page) for claim in claims for page in claim.way)
     return Quest(
         question=f"Check this report. After each claim, the pages that it cites stand in parentheses.\n{listed}\n"
@@ -71,7 +76,7 @@ def report(world: AnnalsWorld, draws: BlockDraws, level: int) -> Quest:
         rules=_RULES,
         route=way,
         support=[[page] for claim in claims if not claim.holds for page in claim.right],
-        turns=(len(way) + 1) * 3 // 2,
+        turns=turns_for([("", page) for _, page in way], level, more=hidden),
         tags=(CHECKED, f"claims={count}"),
     )
 

@@ -3,12 +3,13 @@ marks. The roll spans pages, and each pupil's own page, or the one that it leads
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verigym.envs.search.annals import HOUSES, AnnalsWorld
 from verigym.envs.search.chains import Chain
 from verigym.envs.search.draws import BlockDraws
 from verigym.envs.search.pages import date_text
+from verigym.envs.search.schema import FIGURES
 from verigym.envs.search.world import NONE
 
 
@@ -50,10 +51,13 @@ PUPIL_FIGURES = (
 
 
 CITE_ROLL = (
-    "Where the pupils of a school are compared, counted or chosen, cite the page of the school and all parts of its roll, and no "
-    "page for what the pupils' pages lead to; leave out pupils whose pages do not lead to the figure."
+    'In "citations", list ids of these pages and of no others: for each link that leads from one page to the next, and for '
+    "a fact asked for at the end of a chain, one page that states it; for each school whose pupils are compared, counted or chosen, "
+    "its own page and all parts of its roll. Do not cite pages that you need only to compare, count or choose pupils."
 )
-"""Rule for citations beside questions about rolls."""
+"""What is to be cited for questions about rolls."""
+ROLL_RULES = "Leave out pupils whose pages do not lead to the figure by which pupils are compared or counted."
+"""Rule for questions about rolls."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,14 @@ def pupils_of(world: AnnalsWorld, school: int, by: PupilFigure, house: int | Non
     roll = tuple(world.roll_pages(school))
     rows: list[tuple[int, int]] = []
     pages = [*roll]
+    figures, first = world.figures[by.figure], world.starts[FIGURES[by.figure].subject]
     for pupil in world.rolls[world.number(school)]:
         if house is not None and world.houses[world.number(pupil)] != house:
             continue
         page = world.link(by.link, pupil) if by.link else pupil
         pages += [pupil] if page in (pupil, NONE) else [pupil, page]
         if page != NONE:
-            rows.append((int(world.figures[by.figure][world.number(page)]), pupil))
+            rows.append((int(figures[page - first]), pupil))
     return Pupils(tuple(rows), tuple(dict.fromkeys(pages)), roll)
 
 
@@ -128,9 +133,16 @@ def gathered(
     said = by.before.format(date_text(bound) if by.figure == "born" else bound)
     their = "" if house is None else f" that are in the {HOUSES[house]} house"
     head = f"Take the pupils of {school}{their}."
-    if len(counted) < 2 or not read_roll(chain, found):
+    if len(counted) < 2:
         return None
-    if draws.below(3) == 0:
+    has_marks = draws.below(3) > 0
+    if has_marks:
+        pupils = world.rolls[world.number(chain.at)]
+        errata = (page for pupil in pupils for page in world.read_for_marks(pupil))
+        found = replace(found, pages=(*found.pages, *errata))
+    if not read_roll(chain, found):
+        return None
+    if not has_marks:
         return f"{head} What is the number of those of them {said}?", str(len(counted))
-    marks = sum(world.marks[world.number(pupil)] for pupil in counted)
+    marks = sum(map(world.marks_of, counted))
     return f"{head} What is the sum of the marks of those of them {said}?", str(marks)

@@ -8,6 +8,7 @@ import pytest
 
 import verigym
 from tests.envs.tools.readers.desk import ARTICLE, CONDITION, added
+from verigym.envs.web.claims_turns import turns_needed
 
 NAMES = {
     "the amount": "amount",
@@ -44,7 +45,7 @@ class Clerk:
     """Clicks through the site by labels; signs in again where it has to."""
 
     def __init__(self, env, habit=None):
-        self.env, self.habit, self.paid = env, habit, []
+        self.env, self.habit, self.paid, self.turns = env, habit, [], 1
 
     def step(self, verb, label, text=""):
         number = next(
@@ -52,6 +53,7 @@ class Clerk:
             for n, _, found in re.findall(r'^\[(\d+)\] (\w+) "([^"]*)"', self.env.view(), re.M)
             if found == label
         )
+        self.turns += 1
         _, _, over, truncated, info = self.env.step(f"{verb} {number} {text}".strip())
         assert info["valid_action"]
         assert not over
@@ -187,14 +189,12 @@ class Clerk:
         self.claims = self.table()
         self.chosen = self.choose()
         self.left = self.budget
-        for number in range(101, 125):
+        for number in sorted(self.claims):
             while True:
                 if self.step("type", "Number of a claim", str(number)) or self.step(
                     "click", "Open claim"
                 ):
                     continue
-                if "There is no new claim" in self.env.view():
-                    return self.env.step("done")[1]
                 if self.decide():
                     break
         return self.env.step("done")[1]
@@ -241,7 +241,15 @@ class Clerk:
 @pytest.mark.parametrize("level", [8, 9, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_reader_of_the_pages_decides_every_claim(level):
     for seed in range({8: 6, 9: 3, 10: 1}[level]):
-        assert Clerk(made(level, seed)).work() == 1.0
+        env = made(level, seed)
+        clerk = Clerk(env)
+        assert clerk.work() == 1.0
+        tables = env.task.reference["initial"]
+        least = turns_needed(*(len(tables[name]) for name in ("people", "rules", "claims")))
+        assert clerk.turns == least
+        allowed = env.turns_allowed(env.task)
+        assert allowed == least * {8: 145, 9: 130, 10: 115}[level] // 100
+        assert f"You have {allowed} turns" in env.task.prompt
 
 
 @pytest.mark.parametrize("habit", HABITS)
