@@ -15,7 +15,7 @@ from verigym.envs.search.world import NONE
 _LEAST, _MOST = 11, 99
 """Marks."""
 _CORRECTED, _AGAIN, _WITHDRAWN = 0.35, 0.3, 0.45
-"""How often the marks of a pupil are corrected, corrected twice, and how often an erratum is withdrawn."""
+"""Shares of pupils whose marks are corrected, of those corrected twice, and of errata that are withdrawn."""
 _DEPTH = 3
 
 

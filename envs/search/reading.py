@@ -35,7 +35,7 @@ from verigym.task import SPLITS, Task
 from verigym.verdict import Verdict
 
 CITE_FACTS = 'In "citations", list the ids of the pages that state the facts you need: one page for each fact, and no others.'
-"""What is to be cited, unless a question says otherwise."""
+"""Words for what is to be cited, unless a question says otherwise."""
 ANNALS = 7
 """Lowest level whose world has annals."""
 SPARE = {8: 30, 9: 20, 10: 10}

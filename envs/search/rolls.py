@@ -55,7 +55,7 @@ CITE_ROLL = (
     "a fact asked for at the end of a chain, one page that states it; for each school whose pupils are compared, counted or chosen, "
     "its own page and all parts of its roll. Do not cite pages that you need only to compare, count or choose pupils."
 )
-"""What is to be cited for questions about rolls."""
+"""Words for what is to be cited for questions about rolls."""
 ROLL_RULES = "Leave out pupils whose pages do not lead to the figure by which pupils are compared or counted."
 """Rule for questions about rolls."""
 

@@ -7,7 +7,7 @@ PRESSES = 30
 ROWS = 6
 """Rows on a page."""
 _ENTERED = (1, 5, 1)
-"""What is entered before each of the three buttons by which a claim is opened, checked and confirmed: its number, the
+"""Entries before each of the three buttons by which a claim is opened, checked and confirmed: its number, the
 decision, and a tick."""
 _SIGN_IN = 2
 """Turns of a sign-in: the PIN and a button."""
