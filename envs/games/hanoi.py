@@ -40,7 +40,7 @@ _PROMPT_RULED = """\
 {pegs} pegs hold {disks} disks; 1 is the smallest. The disks of a peg are listed from bottom to top. A move \
 takes the top disk of one peg to another peg, never onto a smaller disk.
 Further rules, for this game alone: {rules}
-Bring all disks to peg {target}. You have {turns} turns. Answer with one move, such as 1->3."""
+Bring all disks to peg {target}. You have {turns} turns. Answer with one move, such as {example}."""
 _COUNTED = {3: "Three", 4: "Four"}
 
 
@@ -85,7 +85,12 @@ class Hanoi(PlannedGame):
                 turns = len(found.moves) * (110 + spare) // 100 + 5
                 words = say(rules, fuel)
                 prompt = _PROMPT_RULED.format(
-                    pegs=_COUNTED[pegs], disks=disks, target=target + 1, rules=words, turns=turns
+                    pegs=_COUNTED[pegs],
+                    disks=disks,
+                    target=target + 1,
+                    rules=words,
+                    turns=turns,
+                    example=min(set(_ways(pegs)) - rules.forbidden),
                 )
                 start = [
                     [d for d in range(disks, 0, -1) if places[d - 1] == peg] for peg in range(pegs)
@@ -159,11 +164,15 @@ def _least(state: HanoiState) -> int:
     return total
 
 
+def _ways(pegs: int) -> list[str]:
+    return [f"{a + 1}->{b + 1}" for a, b in itertools.permutations(range(pegs), 2)]
+
+
 def _house_rules(
     rng: np.random.Generator, pegs: int, disks: int, forbidden: int, heavy: int, pairs: int
 ) -> HouseRules:
     """Draw house rules with a way from and to each peg."""
-    every = [f"{a + 1}->{b + 1}" for a, b in itertools.permutations(range(pegs), 2)]
+    every = _ways(pegs)
     while True:
         ways = [every[i] for i in rng.permutation(len(every))[:forbidden]]
         left = set(every) - set(ways)

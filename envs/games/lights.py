@@ -38,7 +38,7 @@ Turn all lights off within {turns} presses. Answer with row and column, counted 
 _PROMPT_RULED = """\
 A grid of {size} by {size} lights. Each shows its shade: 0 is off, {top} the brightest. Pressing a light raises the shade of \
 some lights by one each ({top} becomes 0): {flips}. The edges meet: below the last \
-row comes the first, and right of the last column the first; the same backwards.
+row comes the first, and right of the last column the first; likewise upwards and to the left.
 Turn all lights off within {turns} presses. Answer with row and column, counted from 1, such as 2 3."""
 
 Board = tuple[str, ...]
