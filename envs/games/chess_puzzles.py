@@ -28,8 +28,8 @@ LEVELS = {
 }
 # From level 7 on: mate by checks alone, under terms that are drawn.
 CHECKS = {
-    7: CheckLevel(4, 6, True, range(900, 2_500)),
-    8: CheckLevel(4, 6, False, range(1_800, 3_600)),
+    7: CheckLevel(4, 6, True, range(900, 3_500)),
+    8: CheckLevel(4, 6, False, range(1_800, 5_000)),
     9: CheckLevel(4, 6, False, range(3_600, 9_000)),
     10: CheckLevel(5, 6, True, range(6_000, 60_000)),
 }
