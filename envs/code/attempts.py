@@ -34,8 +34,8 @@ Write {program} that reads standard input and prints its answer.
 {examples}
 
 Answer with the whole program, alone or in a fenced block. It is run on the examples and on tests that you cannot see, \
-and must print the right answer to each of them within {cpu_s:g} seconds. You have several attempts. If one fails, \
-you are told why."""
+and must print the right answer to each of them within {cpu_s:g} seconds. {attempts}"""
+_SEVERAL = "You have several attempts. If one fails, you are told why."
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,16 @@ def in_words(language: str) -> str:
     return f"a program in {load_languages()[language].title}"
 
 
-def asked(language: str, statement: str, tests: Sequence[Mapping[str, Any]]) -> str:
+def asked(
+    language: str, statement: str, tests: Sequence[Mapping[str, Any]], turns: int = TURNS
+) -> str:
     """Return the prompt of a problem whose tests are inputs and outputs."""
     return _PROMPT.format(
         program=in_words(language),
         statement=statement,
         examples=shown_examples(tests),
         cpu_s=LIMITS["cpu_s"],
+        attempts=_SEVERAL if turns > 1 else "You have one attempt.",
     )
 
 
