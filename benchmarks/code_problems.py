@@ -16,13 +16,16 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from verigym import Task
 from verigym.envs.code.attempts import LIMITS
 from verigym.envs.code.problem_files import Problem, read_problems
+from verigym.envs.code.talks import as_talk, write_judge
 from verigym.sandbox.local import default_sandbox
+from verigym.verifiers.code.stdio import StdioVerifier
 from verigym.verifiers.code.strength import matrix
 from verigym.verifiers.code.strength.grow import Budget
 from verigym.verifiers.code.strength.problem import read_problem
@@ -44,6 +47,13 @@ def main() -> int:
     failed = 0
     for name in names:
         began = time.perf_counter()
+        if problems[name].judge:
+            talks, line = talked(problems[name])
+            print(f"{name:18} {line}, {time.perf_counter() - began:.0f} s", flush=True)
+            failed += talks is None
+            if talks is not None:
+                write(problems[name].theme, name, *talks)
+            continue
         tests, line, survivors = grown(problems[name])
         large = timed(problems[name])
         if large is None:
@@ -69,6 +79,42 @@ def timed(problem: Problem) -> list[list[str]] | None:
         found.append([given, answer])
         refused = refused or answer_of(problem, problem.second, given, LIMITS["cpu_s"]) is None
     return found if refused else None
+
+
+def talked(problem: Problem) -> tuple[tuple[list[list[str]], list[list[str]]] | None, str]:
+    """Return the tests and large tests of an interactive problem, and what is to be said of them."""
+    space: dict[str, Any] = {}
+    exec(problem.generator, space)  # noqa: S102 - a file of this repository
+    drawn = [space["generate"](seed, size) for size in (1, 2, 3, 4, 6, 8) for seed in range(4)]
+    small = list(dict.fromkeys([*problem.examples, *problem.edges, *drawn]))
+    large = list(problem.large)
+    if not all(talks_well(problem, problem.solution, small)):
+        return None, "the solution fails"
+    if not all(talks_well(problem, problem.solution, large, LIMITS["cpu_s"] / 4)):
+        return None, "the solution is slow, or asks too often, on large inputs"
+    if all(talks_well(problem, problem.second, large)):
+        return None, "the limits do not refuse the second program"
+    passed = [all(talks_well(problem, wrong, small)) for wrong in problem.wrong]
+    if any(passed):
+        return None, f"these pass: {[w for w, p in zip(problem.wrong, passed, strict=True) if p]}"
+    both = sum(talks_well(problem, problem.second, small))
+    line = f"{len(small)} talks, wrong caught {len(passed)}/{len(passed)}, second right on {both}"
+    return ([[given, ""] for given in small], [[given, ""] for given in large]), line
+
+
+def talks_well(
+    problem: Problem, program: str, inputs: list[str], seconds: float = LIMITS["cpu_s"]
+) -> list[bool]:
+    """Return, for each hidden input, whether the judge accepts the program within `seconds`."""
+    cases = [{"stdin": given, "stdout": ""} for given in inputs]
+    tests = [as_talk(["A"], [case], is_visible=False) for case in cases]
+    reference = {
+        "judge": {"program": write_judge({"A": problem.judge}, is_joined=False)},
+        "tests": tests,
+        "limits": {**LIMITS, "cpu_s": seconds},
+    }
+    task = replace(task_of(problem), reference=reference)
+    return [one.passed for one in StdioVerifier().report(task, program)]
 
 
 def answer_of(problem: Problem, program: str, given: str, seconds: float) -> str | None:

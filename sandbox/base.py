@@ -8,11 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
 from verigym.errors import RequestError, SandboxError
 from verigym.sandbox.build import Builder
+from verigym.sandbox.dialogue import converse
 from verigym.sandbox.job import Job, JobStatus, Limits, Result
 from verigym.sandbox.session import SandboxSession
 from verigym.sandbox.step import Channel, ProgramRun
@@ -93,6 +95,8 @@ class Sandbox(ABC):
         with self._turns:
             if cancellation.cancelled:
                 return Result(status=JobStatus.SANDBOX_ERROR, detail="cancelled by the caller")
+            if job.partner is not None:
+                return self._run_with_partner(job, job.partner, cancellation)
             return self._builder.run(
                 job,
                 lambda step: self._execute(step, cancellation),
@@ -174,7 +178,46 @@ class Sandbox(ABC):
         with self._turns:
             return self._execute(step, Cancellation())
 
+    def _run_with_partner(self, job: Job, other: Job, cancellation: Cancellation) -> Result:
+        """Run two jobs that talk to each other; together they take one of `max_jobs`, since mostly one waits."""
+        stop = threading.Event()
+
+        def execute(step: ProgramRun) -> Result:
+            return self._execute(step, cancellation)
+
+        def is_cancelled() -> bool:
+            return cancellation.cancelled
+
+        def run(step: ProgramRun) -> Result:
+            own: list[Result] = []
+
+            def run_other(other_step: ProgramRun) -> Result:
+                first = self._connect(step)
+                try:
+                    second = self._connect(other_step)
+                except BaseException:
+                    first.close()
+                    raise
+                with cancellation.calling(stop.set):
+                    mine, theirs = converse(first, second, step.limits, other_step.limits, stop)
+                own.append(mine)
+                return theirs
+
+            theirs = self._builder.run(other, execute, is_cancelled, run=run_other)
+            mine = own[0] if own else Result(status=JobStatus.OK)
+            return replace(mine, partner=theirs)
+
+        try:
+            result = self._builder.run(job, execute, is_cancelled, run=run)
+        except SandboxError as error:
+            return Result(status=JobStatus.SANDBOX_ERROR, detail=str(error))
+        if cancellation.cancelled:
+            return Result(status=JobStatus.SANDBOX_ERROR, detail="cancelled by the caller")
+        return result
+
     def _check(self, job: Job) -> None:
+        if job.partner is not None:
+            self._check(job.partner)
         if job.network and not self.allow_network:
             raise RequestError(
                 "this sandbox gives no network; make it with allow_network=True if jobs may have one"

@@ -75,19 +75,27 @@ class Builder:
         self._files(job, self._find(job.language))
 
     def run(
-        self, job: Job, execute: Execute, cancelled: Callable[[], bool] = lambda: False
+        self,
+        job: Job,
+        execute: Execute,
+        cancelled: Callable[[], bool] = lambda: False,
+        *,
+        run: Execute | None = None,
     ) -> Result:
         """Run `job` in one step, or in two if it has to be compiled and is not in the cache.
+
+        `run`, by default `execute` like the compiler, executes the program itself.
 
         The times and the memory of the result are those of the program alone, except for a
         `compile_error`, where they are the compiler's.
         """
+        run = run or execute
         if job.source is None:
-            return execute(_command_step(job))
+            return run(_command_step(job))
         language = self._find(job.language)
         files = self._files(job, language)
         if not language.compile:
-            return _judge(language, execute(_run_step(job, language, files)))
+            return _judge(language, run(_run_step(job, language, files)))
         build = self._cache.get(
             _key(self._definitions[language.name], _toolchain(language), files),
             lambda: compile_source(language, files, execute),
@@ -98,7 +106,7 @@ class Builder:
             return cut(build.failure, job.limits.output_bytes)
         files = {**job.files, **build.files}
         step = _run_step(job, language, files, executable=frozenset(build.files))
-        return _judge(language, execute(step))
+        return _judge(language, run(step))
 
     def versions(self, execute: Execute) -> dict[str, str]:
         """Return the version that each installed toolchain prints; "" if it prints nothing."""

@@ -75,6 +75,10 @@ class Job:
     also crosses folders ("out/*.csv"). A sandbox refuses `network` unless it was made with
     `allow_network=True`.
 
+    `partner` is another program, which runs beside it in a folder of its own: what one prints is what the other
+    reads, in place of `stdin`, and they share nothing else. A job with a partner fetches no files and needs a
+    sandbox that holds channels (local, Docker).
+
     Raises RequestError if the job is invalid.
     """
 
@@ -88,8 +92,16 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     network: bool = False
     fetch: tuple[str, ...] = ()
+    partner: Job | None = None
 
     def __post_init__(self) -> None:
+        if self.partner is not None:
+            both = (self, self.partner)
+            if self.partner.partner is not None or any(job.stdin or job.fetch for job in both):
+                raise RequestError(
+                    "a job with a partner, and the partner itself, have no stdin and fetch nothing, "
+                    "and a partner has no partner of its own"
+                )
         if (self.source is None) == (not self.command):
             raise RequestError("a job has either source or command: give one of the two")
         if self.source is not None and not isinstance(self.source, str):
@@ -147,6 +159,8 @@ class Result:
     cpu_s: float = 0.0
     memory_mib: float = 0.0
     detail: str = ""
+    partner: Result | None = None
+    """Result of the job's partner; None if it has none."""
 
 
 def check_texts(what: str, texts: Iterable[str]) -> None:

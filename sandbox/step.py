@@ -40,6 +40,9 @@ class Channel(Protocol):
         """Write to standard input. Raises SandboxError if the step has ended, TimeoutError if it did
         not take the data in time."""
 
+    def end_input(self) -> None:
+        """End standard input; nothing can be sent afterwards. Repeatable."""
+
     def receive(self, timeout_s: float) -> tuple[bytes, bytes] | None:
         """Return standard output and standard error since the last call, at once if there is any; two
         empty strings after `timeout_s`; None once the step has ended and all output was returned.

@@ -166,7 +166,11 @@ class SandboxCard(msgspec.Struct, kw_only=True):
 
 
 def job_body(job: Job) -> JobBody:
-    """Return `job` for the wire."""
+    """Return `job` for the wire. Raises RequestError for a job with a partner."""
+    if job.partner is not None:
+        raise RequestError(
+            "a remote sandbox runs no jobs with a partner; use a local or a Docker sandbox"
+        )
     return JobBody(
         source=None if job.source is None else blob(job.source_bytes),
         language=job.language,
@@ -185,7 +189,7 @@ def result_body(result: Result) -> ResultBody:
     """Return `result` for the wire. A name that is not Unicode, as a program may give one, is escaped."""
     return ResultBody(
         **{
-            **vars(result),
+            **{name: value for name, value in vars(result).items() if name != "partner"},
             "stdout": blob(result.stdout),
             "stderr": blob(result.stderr),
             "files": {_sendable(name): blob(data) for name, data in result.files.items()},

@@ -14,6 +14,7 @@ Each `[[problem]]` holds
     second        another right program, made in another way; the limits refuse it on one large input at least
     wrong         [old, new]: mistakes, each made by replacing one piece of the solution
     wrong_programs  whole programs that are wrong
+    judge         for an interactive problem, the body of the judge's part (talks.py); the inputs are hidden then
     checker       of `code/stdio`; `tokens` if left out
 
 and `<theme>.jsonl` beside it the tests, `{"name", "tests": [[input, output], ...], "large": [...]}`, the examples first.
@@ -67,6 +68,7 @@ class Problem:
     second: str
     wrong: tuple[str, ...]
     checker: str
+    judge: str
     tests: tuple[tuple[str, str], ...]
     timed: tuple[tuple[str, str], ...]
 
@@ -127,6 +129,7 @@ def _read(theme: str, entry: dict[str, Any], grown: dict[str, list[list[str]]]) 
         second=entry["second"].strip() + "\n",
         wrong=tuple(wrong),
         checker=entry.get("checker", "tokens"),
+        judge=entry.get("judge", "").strip(),
         tests=tuple((given, wanted) for given, wanted in grown.get("tests", [])),
         timed=tuple((given, wanted) for given, wanted in grown.get("large", [])),
     )

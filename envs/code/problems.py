@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import textwrap
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,9 +12,25 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft
-from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked
+from verigym.envs.code.attempts import (
+    LIMITS,
+    Attempt,
+    Attempts,
+    as_object,
+    asked,
+    attempts_allowed,
+)
 from verigym.envs.code.problem_files import Problem, read_problems
-from verigym.envs.code.together import join_programs, join_statements, join_tests
+from verigym.envs.code.talks import (
+    ask_talk,
+    join_talk_tests,
+    join_talkers,
+    join_talks,
+    talk_tests,
+    write_judge,
+)
+from verigym.envs.code.together import LETTERS, join_programs, join_statements, join_tests
+from verigym.envs.code.traced import Solver
 from verigym.errors import TaskError
 from verigym.verifiers.code.languages import canonical
 
@@ -32,9 +50,9 @@ _SLOTS: dict[int, tuple[str, ...]] = {
     ),
     6: ("hard",),
     7: ("7", "hard"),
-    8: ("8", "7"),
-    9: ("9", "8"),
-    10: ("10", "10", "9"),
+    8: ("8", "7 8"),
+    9: ("9", "8 9", "8 9"),
+    10: ("10", "9 10", "9 10", "8 9 10", "8 9 10"),
 }
 """The problems that each part is drawn from; several problems are asked for as one (together.py). Those of
 levels 1, 3 and 5 lie between the named levels by the operations that they take; those from 7 on have large
@@ -46,7 +64,8 @@ class Problems(Attempts):
 
     The problems lie in `problemset/`. There are a fixed number of them, each in one split; a policy
     that trains on them for long can learn them by heart, so `code/stdio` has the unlimited kind. From level 7
-    on, problems are those of contests, and the input holds cases of 2 or, at level 10, of 3 of them.
+    on, problems are those of contests, and the input holds cases of 2, 2, 3 and 5 of them; some are conversations
+    with a judge (talks.py). Level 9 allows 2 attempts and level 10 one.
     `language` is any of the sandbox's; the oracle writes Python alone.
     """
 
@@ -68,18 +87,37 @@ class Problems(Attempts):
         first = chosen[0]
         named: dict[str, JSON] = {"problem": first.name}
         statement, tests = first.statement, parts[0]
-        if len(chosen) > 1:
+        talks = {
+            letter: one.judge for letter, one in zip(LETTERS, chosen, strict=False) if one.judge
+        }
+        joined = len(chosen) > 1
+        shown = None
+        if joined:
             named = {"problems": [problem.name for problem in chosen]}
-            statement = join_statements([problem.statement for problem in chosen])
+            statements = [problem.statement for problem in chosen]
+            statement = join_talks(statements) if talks else join_statements(statements)
+        if talks:
+            shown = [
+                test
+                for one, part in zip(chosen, parts, strict=True)
+                if not one.judge
+                for test in part
+            ]
+            tests = join_talk_tests(rng, parts) if joined else talk_tests(parts[0])
+            if not joined:
+                statement = ask_talk(statement)
+        elif joined:
             tests = join_tests(rng, parts)
         return Draft(
-            prompt=asked(self.language, statement, tests),
+            prompt=asked(self.language, statement, tests if shown is None else shown, level),
             reference={
                 **named,
                 "language": self.language,
                 "checker": first.checker,
                 "tests": tests,
                 "limits": dict(LIMITS),
+                **attempts_allowed(level),
+                **({"judge": {"program": write_judge(talks, is_joined=joined)}} if talks else {}),
             },
             tags=("code", first.theme, *(problem.name for problem in chosen)),
         )
@@ -95,6 +133,27 @@ class Problems(Attempts):
         )
 
     @override
+    def work(self, state: Attempt) -> int:
+        """Write the program that solves it, and run it by hand on the examples; of conversations, write both the
+        program and, to see what may be answered, the judge."""
+        reference = as_object(self.task.reference)
+        if "judge" not in reference:
+            return super().work(state)
+        solver = Solver()
+        solver.write(state.solution)
+        for name in _names(reference):
+            problem = read_problems()[name]
+            if problem.judge:
+                solver.write(
+                    f"def judge(given, say, hear):\n{textwrap.indent(problem.judge, '    ')}"
+                )
+                continue
+            program = solver.read(ast.parse(problem.solution))
+            for given, _ in problem.tests[: problem.shown]:
+                solver.run(program, given)
+        return solver.operations
+
+    @override
     def split_of(self, draft: Draft) -> str:
         """Return the split of the problem's name, which is the same in every language; problems that stand
         together are all of one split."""
@@ -107,6 +166,8 @@ class Problems(Attempts):
     def solution(self, reference: Mapping[str, Any]) -> str:
         known = [read_problems().get(name) for name in _names(reference)]
         programs = [problem.solution for problem in known if problem]
+        if len(programs) > 1 and "judge" in reference:
+            return join_talkers(programs)
         if len(programs) < 2:
             return programs[0] if programs else ""
         return join_programs(programs)
@@ -120,7 +181,7 @@ def _names(reference: Mapping[str, Any]) -> list[str]:
 def _among(names: str) -> list[Problem]:
     """Return the problems of a level's name, or those that are listed."""
     listed = names.split()
-    return [one for one in read_problems().values() if one.level == names or one.name in listed]
+    return [one for one in read_problems().values() if one.level in listed or one.name in listed]
 
 
 def _tests(problem: Problem) -> list[dict[str, Any]]:

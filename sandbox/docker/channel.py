@@ -11,7 +11,7 @@ from verigym.errors import SandboxError
 from verigym.sandbox.docker.container import Container
 from verigym.sandbox.docker.conversation import GRACE_S, SETUP_S, Ending, judge
 from verigym.sandbox.docker.engine import errors
-from verigym.sandbox.docker.frames import FrameError, frames_of, job_frames
+from verigym.sandbox.docker.frames import FrameError, frame, frames_of, job_frames
 from verigym.sandbox.job import JobStatus, Result
 from verigym.sandbox.step import ProgramRun
 
@@ -53,6 +53,12 @@ class DockerChannel:
         if not self._ending.started:
             raise SandboxError(f"the session did not start: {self.close().detail}")
         self._deadline = time.monotonic() + step.limits.wall_s + GRACE_S
+
+    def end_input(self) -> None:
+        """End standard input; see `Channel.end_input`."""
+        with self._line:
+            if self._alive():
+                self._container.queue([frame(b"C")])
 
     def send(self, data: bytes, timeout_s: float = 10.0) -> None:
         """Write to standard input; see `Channel.send`. What was not taken in time is dropped."""

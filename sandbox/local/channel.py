@@ -47,6 +47,7 @@ class LocalChannel:
         self._control = threading.Lock()
         self._ended = threading.Event()
         self._interrupted = threading.Event()
+        self._is_open = True
         read, self._stdin = os.pipe()
         try:
             os.set_blocking(self._stdin, False)
@@ -70,8 +71,17 @@ class LocalChannel:
         self._watcher = threading.Thread(target=self._watch, name="verigym-session", daemon=True)
         self._watcher.start()
 
+    def end_input(self) -> None:
+        """End standard input."""
+        with self._closing:
+            if self._is_open and self._result is None:
+                self._is_open = False
+                os.close(self._stdin)
+
     def send(self, data: bytes, timeout_s: float = 10.0) -> None:
         """Write to standard input."""
+        if not self._is_open:
+            raise SandboxError("the step's input has ended; start another step")
         deadline = time.monotonic() + timeout_s
         rest = memoryview(data)
         while rest:
@@ -146,7 +156,8 @@ class LocalChannel:
             if out_of_memory and group is not None and not seen.lost:
                 group.reset()
             self._result = judge(self._step, seen, out_of_memory=out_of_memory)
-            for fd in (self._stdin, seen.stdout.fd, seen.stderr.fd):
+            open_stdin = [self._stdin] if self._is_open else []
+            for fd in (*open_stdin, seen.stdout.fd, seen.stderr.fd):
                 os.close(fd)
             self._release(not seen.lost and seen.started is not None)
             return self._result

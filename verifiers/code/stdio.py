@@ -23,6 +23,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifiers.code.check import CHECKERS
 from verigym.verifiers.code.checker import CheckerProgram
+from verigym.verifiers.code.conversation import Judge, read_judge
 from verigym.verifiers.code.program import JobPlan, ProgramParams, ProgramVerifier
 from verigym.verifiers.code.runs import ENDINGS, shown, trouble
 
@@ -47,7 +48,8 @@ class StdioVerifier(ProgramVerifier[StdioParams]):
 
     `Task.reference` is `{"tests": [{"stdin", "stdout", "visible"}, ...]}`, and may hold `limits` (fields
     of `sandbox.job.Limits`), `language`, `checker` (a name, or `{"program": text, "language": name}`,
-    see checker.py), which go before the parameters; other keys are left alone. The submission is the
+    see checker.py), which go before the parameters; other keys are left alone. With `judge`, a program as
+    conversation.py has it, the program talks to that judge, which alone gets "stdin" and "stdout". The submission is the
     program's text, perhaps in a fenced block (`extract_program`).
     Reasons: `correct`; `wrong_output` and the names of `JobStatus` where a test failed; `not_text`,
     `no_program`, `too_long`. `parts["passed"]` is the share of tests that passed, those not run
@@ -74,14 +76,25 @@ class StdioVerifier(ProgramVerifier[StdioParams]):
         reference = task.reference
         assert isinstance(reference, dict)
         limits, checker = self._limits_of(reference), self._checker_of(reference)
+        with_judge = read_judge(reference["judge"]) if "judge" in reference else None
         language = self._language_of(reference)
 
         def judge(index: int, result: Result) -> Verdict | None:
-            return self._judge_test(index + 1, tests[index], result, checker)
+            test = tests[index]
+            if with_judge is not None:
+                return self._judge_talk(index + 1, test, result, with_judge)
+            return self._judge_test(index + 1, test, result, checker)
 
         return JobPlan(
             [
                 Job(source=source, language=language, stdin=test.stdin, limits=limits)
+                if with_judge is None
+                else Job(
+                    source=source,
+                    language=language,
+                    limits=limits,
+                    partner=with_judge.job(test.stdin, test.stdout),
+                )
                 for test in tests
             ],
             [test.visible for test in tests],
@@ -105,6 +118,28 @@ class StdioVerifier(ProgramVerifier[StdioParams]):
             # A hidden test's input could be sent out through the text of an error.
             evidence += trouble(result)
         return unusable(result.status.value, evidence)
+
+    def _judge_talk(self, number: int, test: _Test, result: Result, judge: Judge) -> Verdict | None:
+        """None if the judge that the program talked to accepts it; the judge's words show on visible tests alone."""
+        where = f"visible test {number}" if test.visible else "a hidden test"
+        accepted, said = False, ""
+        if result.partner is not None:  # it does if the program compiles
+            accepted = judge.accepts(self._place(), test.stdin, test.stdout, result.partner)
+            words = result.partner.stderr.rstrip().rpartition(b"\n")[2]
+            said = f"; the judge ended with {shown(words)}"
+        if accepted:
+            return None
+        if result.status is not JobStatus.OK:
+            evidence = f"{where}: {ENDINGS[result.status]}"
+            if result.status is JobStatus.COMPILE_ERROR:
+                evidence += trouble(result)
+            elif test.visible:
+                evidence += trouble(result) + said
+            return unusable(result.status.value, evidence)
+        evidence = f"{where}: the judge did not accept what the program said"
+        if test.visible:
+            evidence += f"{said}, the program with {shown(result.stdout[-200:])}"
+        return scored(0.0, "wrong_output", evidence)
 
     def _right(self, test: _Test, printed: bytes, checker: str | CheckerProgram) -> bool:
         if isinstance(checker, CheckerProgram):

@@ -1,5 +1,6 @@
 """`code/problems`: the solutions are right twice over, and the tests catch what is wrong."""
 
+import json
 from collections import Counter
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 import verigym
 from verigym.envs.code.attempts import LIMITS
 from verigym.envs.code.problem_files import read_problems
+from verigym.envs.code.talks import talk_tests, write_judge
 from verigym.sandbox.local import default_sandbox
 from verigym.verifiers.code.check import CHECKERS
+from verigym.verifiers.code.stdio import StdioVerifier
 from verigym.verifiers.code.strength import matrix
 from verigym.verifiers.code.strength.problem import read_problem
 
@@ -16,6 +19,9 @@ PROBLEMS = read_problems()
 LEVELS = ("easy", "medium", "hard")
 CONTEST = ("7", "8", "9", "10")
 TIMED = [name for name, problem in PROBLEMS.items() if problem.large]
+TALKS = [name for name, problem in PROBLEMS.items() if problem.judge]
+WRITTEN = [name for name in PROBLEMS if name not in TALKS]
+"""The problems that are input and output; the others are conversations."""
 
 
 def task_of(problem):
@@ -72,7 +78,7 @@ def check_limits(problem):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TIMED)
+@pytest.mark.parametrize("name", [name for name in TIMED if name not in TALKS])
 def test_of_every_contest_problem_the_limits_refuse_the_slower_way(name):
     check_limits(PROBLEMS[name])
 
@@ -87,7 +93,7 @@ def test_two_solutions_pass_and_every_wrong_program_fails(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_of_every_problem_two_solutions_pass_and_every_wrong_program_fails(name):
     check_programs(PROBLEMS[name])
 
@@ -127,6 +133,8 @@ def test_a_problem_is_plain_text_with_many_different_tests(name):
     assert len(set(inputs)) == len(inputs) >= 15
     assert list(problem.examples) == inputs[: problem.shown]
     assert set(problem.edges) <= set(inputs)
+    if problem.judge:
+        return
     # What is the same everywhere could be guessed.
     assert len({wanted for _, wanted in problem.tests[problem.shown :]}) >= 5
     counts = Counter(wanted for _, wanted in problem.tests)
@@ -142,12 +150,63 @@ def test_contest_problems_are_asked_for_together_from_level_7_on():
             for seed in range(10):
                 task = env.sample_task(seed, level, split)
                 names = task.reference["problems"]
-                assert len(set(names)) == (3 if level == "10" else 2)
+                assert len(set(names)) == {"7": 2, "8": 2, "9": 3, "10": 5}[level]
                 assert PROBLEMS[names[0]].level == level
-                assert len(task.prompt) < 6000
+                assert len(task.prompt) < 7000
                 timed = {given for given, _ in PROBLEMS[names[0]].timed}
-                cases = "".join(test["stdin"] for test in task.reference["tests"])
+                tests = [test["stdin"] for test in task.reference["tests"]]
+                if "judge" in task.reference:
+                    tests = [given for test in tests for _, given, _ in json.loads(test)]
+                cases = "".join(tests)
                 assert all(given in cases for given in timed)
+
+
+def talks(problem, program, tests):
+    """Return, for each hidden input, whether the judge accepts the program."""
+    cases = [{"stdin": given, "stdout": "", "visible": False} for given, _ in tests]
+    reference = {
+        "judge": {"program": write_judge({"A": problem.judge}, is_joined=False)},
+        "tests": talk_tests(cases),
+        "limits": LIMITS,
+    }
+    task = verigym.Task(
+        id=problem.name, env_id="", seed=0, prompt="", difficulty="", reference=reference
+    )
+    return [report.passed for report in StdioVerifier().report(task, program)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TALKS)
+def test_of_every_conversation_the_judge_refuses_wrong_programs_and_too_many_questions(name):
+    problem = PROBLEMS[name]
+    assert len(TALKS) >= 4
+    assert all(talks(problem, problem.solution, [*problem.tests, *problem.timed]))
+    # The second program is right, but asks more than the limit allows if there is much to be found out.
+    assert any(talks(problem, problem.second, problem.tests))
+    assert not any(talks(problem, problem.second, problem.timed))
+    assert len(problem.wrong) >= 3
+    for wrong in problem.wrong:
+        assert not all(talks(problem, wrong, problem.tests)), wrong
+
+
+def test_a_conversation_is_judged_and_its_hidden_input_is_not_in_the_prompt():
+    problem = PROBLEMS["lying-keeper"]
+    assert all(talks(problem, problem.solution, problem.tests[:6]))
+    silent = "n, k, q = map(int, input().split())\nprint('!', n)"
+    assert not any(talks(problem, silent, problem.tests[2:6]))
+
+
+@pytest.mark.slow
+def test_conversations_stand_beside_other_problems_and_the_solution_solves_both():
+    env = verigym.make("code/problems")
+    tasks = (env.sample_task(seed, "10") for seed in range(100))
+    task = next(task for task in tasks if "judge" in task.reference)
+    assert "talks to a judge" in task.prompt
+    assert "You have one attempt." in task.prompt
+    env.reset(options={"task": task})
+    assert env.step(env.oracle())[1:4] == (1.0, True, False)
+    env.reset(options={"task": task})
+    assert env.step("print(input())")[1:4] == (0.0, False, True)
 
 
 def test_examples_are_in_the_prompt_and_solutions_nowhere_in_the_task():
