@@ -1,7 +1,7 @@
-"""Machines that are told by examples of what they write, for `ribbons` and `grafts`: one machine alone fits them.
+"""Machines known only by examples of what they write, for `ribbons` and `grafts`: one machine alone fits them.
 
 A machine reads letters and writes one for each, both by its state. `fitting_machines` goes through all machines that
-fit, so that a machine is told only where no other one is left. It is also a measure of how hard a machine is to
+fit, so that examples suffice only where no other one is left. It is also a measure of how hard a machine is to
 find: examples are drawn until the search takes some branches but not too many for a program with a limit of time.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from verigym.envs.code.family import one_of, whole
 
 UNTOLD = "?"
-"""Stands for a letter that is written and not told."""
+"""Stands for a letter that is written and not shown."""
 
 Sample = tuple[str, str]
 """Letters that a machine reads, and those that it writes, with some left untold."""
@@ -167,7 +167,7 @@ def _sample(rng: np.random.Generator, row: str, cells: Sequence[Cell]) -> Sample
 
 
 def _is_all_told(row: str, cells: Sequence[Cell], samples: Sequence[Sample]) -> bool:
-    """Return True if each cell is told by a letter of some sample, which it must be to be determined."""
+    """Return True if some sample shows the letter of each cell, without which it is not determined."""
     met: set[int] = set()
     for read, written in samples:
         state = 0

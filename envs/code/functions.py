@@ -69,8 +69,8 @@ class Functions(Attempts):
     """A generated function to be written, judged by `code/function`; see `Attempts`.
 
     Seventeen families, on numbers, texts, lists, dictionaries and nested lists; at level 7, 2 of them at once. From level 8 on,
-    all 2, 3 or 4 functions are systems of commands (systems.py); at levels 9 and 10, a part of 1 or 2 of them is told by
-    examples alone (filters.py), and there are two attempts or one. A split holds other parameters than the others.
+    all 2, 3 or 4 functions are systems of commands (systems.py); at levels 9 and 10, a part of 1 or 2 of them is known only
+    by examples (filters.py), and there are two attempts or one. A split holds other parameters than the others.
     """
 
     id: ClassVar[str] = "verigym/code/functions-v0"

@@ -24,13 +24,13 @@ A tree has no end: its nodes are all whole numbers from 1 on, node 1 is the root
 {WIDTH} * (v - 1) + 2 to {WIDTH} * (v - 1) + 3, in this order from left to right. The branch of v is v with all nodes below it: its children, \
 their children, and so on; a node d steps below v is d levels below it, v itself 0. Each node has a colour, {first} at first. Nodes keep their \
 numbers; commands change colours alone. A branch that becomes a copy of another has at each place of it the colour that stands at the same \
-place of the other, places being told by the way down: which child, which child of that, and so on. All that a command reads is as it was \
+place of the other, a place being the way down to it: which child, which child of that, and so on. All that a command reads is as it was \
 before the command. Numbers of nodes are at most 10**18. paint v c: all nodes of the branch of v get colour c. \
 graft u v: the branch of v becomes a copy of the branch of u. \
 sift v: a certain machine goes down from v on all ways at once. It has {states} states and begins at v in the first one. At each node to \
 which it comes it reads the colour that the node has, gives it a colour and goes into one of its states, another or the same, in which it goes on \
-to each child of the node; its state and the colour that is read decide both. All that is told of it is what it writes when it reads some rows of \
-colours, beginning in the first state, where colours are told by their first letters and ? stands for one colour that is not told: \
+to each child of the node; its state and the colour that is read decide both. You only know what it writes when it reads some rows of \
+colours, beginning in the first state, where a colour is given by its first letter and ? stands for one colour that you do not know: \
 {samples}. No other machine with at most {states} states writes this, but for the names of the states. {makes} All other commands are questions. {questions}"""
 
 

@@ -78,7 +78,7 @@ _LOST = """\
 for each letter of LETTERS or colour of COLOURS in their order; a cell is the letter that is written and the number of the next state, \
 0 for the first state"""
 _UNTOLD_FROM = 10
-"""Level from which on the number of changes is not told."""
+"""Lowest level at which the prompt does not say how many changes there are."""
 
 
 class Repair(Attempts):
@@ -150,7 +150,7 @@ class Repair(Attempts):
 
 
 def _places(count: int) -> str:
-    """Return a phrase for so many places; 0 if their number is not told."""
+    """Return a phrase for so many places; 0 if their number is not given."""
     if count == 1:
         return "one place in it was"
     return f"{count or 'several'} places in it were"

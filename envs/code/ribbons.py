@@ -28,14 +28,14 @@ may be no letter left. \
 mirror i: ribbon i read backwards. \
 filter i: what a certain machine writes while it reads ribbon i. The machine has {states} states and begins each ribbon in the first \
 one. For each letter that it reads it writes one letter and goes into one of its states, another or the same; its state and the letter \
-that is read decide both. All that is told of it is what it writes for some ribbons, where ? stands for one letter that is not told: \
+that is read decide both. You only know what it writes for some ribbons, where ? stands for one letter that you do not know: \
 {samples}. No other machine with at most {states} states writes this, but for the names of the states. \
 {makes} All other commands are questions; in them, the piece is what cut i a b would make, which may have no letter. \
 length i: the number of letters of ribbon i. {questions}"""
 
 
 class Ribbons(System):
-    """Machines and cancelling on texts that are given by how they are made; one machine is told by examples."""
+    """Machines and cancelling on texts that are given by how they are made; one machine is known only by examples."""
 
     name: ClassVar[str] = "ribbons"
     hidden_sizes: ClassVar[tuple[int, ...]] = (4, 5, 20, 30, 40, 40)

@@ -27,7 +27,7 @@ from verigym.verifiers.code.languages import canonical
 
 SYSTEMS: tuple[System, ...] = (Scrolls(), Works(), Boughs())
 MACHINES: tuple[System, ...] = (Ribbons(), Grafts())
-"""Systems with a machine in them that is told by examples alone."""
+"""Systems with a machine in them that is known only by examples."""
 FAMILIES: dict[str, ProblemFamily] = {
     family.name: family
     for family in (*easy.FAMILIES, *medium.FAMILIES, *hard.FAMILIES, *SYSTEMS, *MACHINES)
@@ -62,7 +62,7 @@ class Stdio(Attempts):
 
     Sixteen families of problems; at level 7, the input holds cases of 2 of them. From level 8 on, all 2, 3 or 4 kinds
     of cases are systems (systems.py), whose inputs describe more than a program can go through; at levels 9 and 10, a part of
-    1 or 2 of them is told by examples alone (filters.py), and there are two attempts or one. A split holds
+    1 or 2 of them is known only by examples (filters.py), and there are two attempts or one. A split holds
     other parameters than the others, so no test problem is a training problem with other inputs. `language` is any of the sandbox's; the oracle writes
     Python alone.
     """

@@ -22,7 +22,7 @@ import json
 import sys
 
 
-class End(Exception):
+class SaysNoMore(Exception):
     """The program said no more."""
 
 
@@ -33,7 +33,7 @@ def say(*words):
 def hear():
     line = sys.stdin.readline()
     if not line:
-        raise End
+        raise SaysNoMore
     return line.split()
 
 
@@ -76,7 +76,7 @@ def lead():
 sys.stdin.reconfigure(errors="replace")
 try:
     verdict = lead()
-except End:
+except SaysNoMore:
     verdict = "wrong: it said no more"
 except (ValueError, IndexError):
     verdict = "wrong: what it said cannot be read"

@@ -28,7 +28,7 @@ _VERDICTS: Final = {b"right": True, b"wrong": False}
 
 
 @dataclass(frozen=True)
-class Judge:
+class JudgeProgram:
     """A judge's text and its language (see the module)."""
 
     source: str
@@ -67,13 +67,13 @@ def verdict(judged: Result) -> bool | None:
     return _VERDICTS.get(words[0].rstrip(b":")) if words else None
 
 
-def read_judge(value: JSON) -> Judge:
+def read_judge(value: JSON) -> JudgeProgram:
     """Return the judge that `{"program": text, "language"}` describes. Raises TaskError."""
     if not isinstance(value, dict) or not isinstance(value.get("program"), str):
         raise TaskError('a judge is {"program": text, "language": name}')
     if unknown := value.keys() - {"program", "language"}:
         raise TaskError(f"a judge has the keys program and language, got {sorted(unknown)} too")
     try:
-        return Judge(str(value["program"]), canonical(value.get("language", "python")))
+        return JudgeProgram(str(value["program"]), canonical(value.get("language", "python")))
     except RequestError as error:
         raise TaskError(f"judge: {error}") from error

@@ -23,7 +23,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifiers.code.check import CHECKERS
 from verigym.verifiers.code.checker import CheckerProgram
-from verigym.verifiers.code.conversation import Judge, read_judge
+from verigym.verifiers.code.conversation import JudgeProgram, read_judge
 from verigym.verifiers.code.program import JobPlan, ProgramParams, ProgramVerifier
 from verigym.verifiers.code.runs import ENDINGS, shown, trouble
 
@@ -119,7 +119,9 @@ class StdioVerifier(ProgramVerifier[StdioParams]):
             evidence += trouble(result)
         return unusable(result.status.value, evidence)
 
-    def _judge_talk(self, number: int, test: _Test, result: Result, judge: Judge) -> Verdict | None:
+    def _judge_talk(
+        self, number: int, test: _Test, result: Result, judge: JudgeProgram
+    ) -> Verdict | None:
         """None if the judge that the program talked to accepts it; the judge's words show on visible tests alone."""
         where = f"visible test {number}" if test.visible else "a hidden test"
         accepted, said = False, ""
