@@ -75,6 +75,7 @@ class Attempts(Env[Attempt]):
 
     @override
     def initial(self, task: Task) -> Attempt:
+        self.turns_allowed(task)  # refuses attempts out of bounds before play
         reference = as_object(task.reference)
         language = canonical(reference.get("language", "python"))
         return Attempt(language, self.solution(reference))
@@ -107,9 +108,11 @@ class Attempts(Env[Attempt]):
 
     @override
     def turns_allowed(self, task: Task) -> int:
-        reference = task.reference
-        allowed = reference.get("attempts", TURNS) if isinstance(reference, dict) else TURNS
-        return allowed if type(allowed) is int and 1 <= allowed <= TURNS else TURNS
+        """Return the reference's `attempts`, or three. Raises TaskError if they are no number from 1 to 3."""
+        allowed = as_object(task.reference).get("attempts", TURNS)
+        if type(allowed) is not int or not 1 <= allowed <= TURNS:
+            raise TaskError(f"attempts must be a whole number from 1 to {TURNS}, got {allowed!r}")
+        return allowed
 
     @override
     def key(self, state: Attempt) -> JSON:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import verigym
+from verigym import TaskError
 from verigym.canonical import digest
 from verigym.envs.code.attempts import Attempt
 from verigym.envs.code.stdio import FAMILIES, Stdio
@@ -270,7 +271,7 @@ def test_three_attempts():
 
 
 @pytest.mark.parametrize(("level", "attempts"), [(7, 3), (8, 3), (9, 2), (10, 1)])
-@pytest.mark.parametrize("env_id", ["code/stdio", "code/functions", "code/repair"])
+@pytest.mark.parametrize("env_id", ["code/stdio", "code/functions", "code/repair", "code/problems"])
 def test_high_levels_allow_fewer_attempts_and_say_so(env_id, level, attempts):
     env = verigym.make(env_id, difficulty=level)
     env.reset(seed=1)
@@ -281,11 +282,12 @@ def test_high_levels_allow_fewer_attempts_and_say_so(env_id, level, attempts):
 
 
 @pytest.mark.parametrize("attempts", [0, 7, -1, "2", None, True, 1.5])
-def test_attempts_of_a_task_from_elsewhere_are_within_bounds(attempts):
+def test_attempts_of_a_task_from_elsewhere_out_of_bounds_are_refused(attempts):
     env = verigym.make("code/stdio")
     task = env.sample_task(2, "easy")
     reference = {**task.reference, "attempts": attempts}
-    assert env.turns_allowed(dataclasses.replace(task, reference=reference)) == 3
+    with pytest.raises(TaskError, match="attempts must be a whole number from 1 to 3"):
+        env.reset(options={"task": dataclasses.replace(task, reference=reference)})
 
 
 def test_of_a_hidden_test_only_that_it_failed():
