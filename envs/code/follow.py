@@ -11,6 +11,7 @@ in the sandbox alone.
 from __future__ import annotations
 
 import ast
+import bisect
 import functools
 import heapq
 import itertools
@@ -40,7 +41,8 @@ from verigym.verifiers.code.counted.statements import Compiler
 _UNBOUNDED = 1 << 62
 _MODULES: dict[str, dict[str, Any]] = {
     "collections": {"Counter": Counter, "deque": deque},
-    "functools": {"cache": functools.cache},
+    "functools": {"cache": functools.cache, "cmp_to_key": functools.cmp_to_key},
+    "bisect": {"bisect_left": bisect.bisect_left},
     "heapq": {name: getattr(heapq, name) for name in ("heapify", "heappop", "heappush")},
     "itertools": {"combinations": itertools.combinations},
     "math": {"gcd": math.gcd, "lcm": math.lcm},

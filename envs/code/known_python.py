@@ -171,10 +171,11 @@ KNOWN_TO_SOLVERS = replace(
     functions=_FUNCTIONS
     | {
         function.__name__: function
-        for function in (frozenset, isinstance, iter, next, pow, repr, round)
+        for function in (bin, frozenset, isinstance, iter, next, pow, repr, round)
     },
     methods={
         **_METHODS,
+        int: _methods("bit_count bit_length"),
         type: _methods("fromkeys"),
         types.ModuleType: _methods("findall"),
         Counter: _METHODS[dict],
