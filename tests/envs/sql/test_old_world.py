@@ -8,7 +8,7 @@ import verigym
 from verigym.envs.sql.records import FIXED, RULES
 
 
-@pytest.mark.parametrize("level", [8, 9, 10])
+@pytest.mark.parametrize("level", [8, 9, pytest.param(10, marks=pytest.mark.slow)])
 def test_the_oracle_reads_every_note_and_answers(level):
     env = verigym.make("sql/explore-v0")
     env.reset(seed=level, options={"difficulty": level})

@@ -18,6 +18,7 @@ from verigym.envs.sql.slips import slips_for
 from verigym.envs.sql.write_query import question_in
 
 LEVELS = tuple(BY_LEVEL)
+TOP_IS_SLOW = [*LEVELS[:-1], pytest.param(LEVELS[-1], marks=pytest.mark.slow)]
 
 
 def drawn(seed, level):
@@ -129,7 +130,7 @@ def counting(one):
     return {d.owner: {*owners.values()}, d.thing: {*things.values()}, d.event: events}
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", TOP_IS_SLOW)
 def test_the_views_are_the_rows_that_count(level):
     for seed in range(8):
         one = drawn(seed, level)
@@ -155,7 +156,7 @@ def test_the_words_alone_say_which_query_is_asked_for(name, level):
         assert operations > 100 * level
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", TOP_IS_SLOW)
 def test_who_misses_one_rule_earns_nothing(level):
     verifier = verigym.make("sql/questions-v0").verifier
     one = drawn(level, level)
@@ -180,7 +181,7 @@ def test_the_query_of_a_twin_earns_nothing(level):
             assert verifier.verify(task, asked(one.records, twin)).score == 0.0, twin.question
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", TOP_IS_SLOW)
 def test_several_faults_are_to_be_mended(level):
     env = verigym.make("sql/repair-v0")
     task = env.sample_task(level, str(level))
@@ -193,6 +194,7 @@ def test_several_faults_are_to_be_mended(level):
     assert env.verifier.verify(task, f"```sql\n{task.reference['query']}\n```").score == 1.0
 
 
+@pytest.mark.slow
 def test_who_leaves_one_slip_in_earns_nothing():
     """Each slip that a task may have is one that the judge sees on its own."""
     env = verigym.make("sql/repair-v0")

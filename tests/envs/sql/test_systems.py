@@ -72,7 +72,7 @@ def test_who_follows_the_last_document_is_misled():
     assert same / total < 0.6
 
 
-@pytest.mark.parametrize("level", [9, 10])
+@pytest.mark.parametrize("level", [9, pytest.param(10, marks=pytest.mark.slow)])
 def test_copies_earn_nothing(level):
     env = Explore(difficulty=level)
     env.reset(seed=5)
