@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 import verigym
 from verigym.canonical import JSON, digest
 from verigym.env import Env
@@ -39,9 +41,16 @@ class Subject:
         """Return a new instance."""
         return verigym.make(self.id, **kwargs)
 
-    def quick(self, **kwargs: Any) -> Env[Any]:
-        """Return a new instance whose verdicts cost nothing, for laws that are not about the verifier."""
+    def remembering(self, **kwargs: Any) -> Env[Any]:
+        """Return a new instance that draws no task again that one of these has drawn."""
         env = self.make(**kwargs)
+        _remember(env)
+        return env
+
+    def quick(self, *, redraw: bool = False, **kwargs: Any) -> Env[Any]:
+        """Return a new instance whose verdicts cost nothing, for laws that are not about the verifier. It
+        remembers the tasks that were drawn, unless `redraw`."""
+        env = self.make(**kwargs) if redraw else self.remembering(**kwargs)
         if env.costly:
             env.verifier = _Instant(env)
         return env
@@ -67,6 +76,28 @@ class Subject:
         the environment is costly."""
         many = max(2, min(most, self.seeds))
         return max(1, many // 12) if self.costly else many
+
+
+_drawn: dict[tuple[int, str, str], Task] = {}
+"""Tasks of the environment that was checked last, by seed, difficulty and split: most laws play the same ones, and to
+draw one can take seconds."""
+_drawn_by: list[tuple[type[Env[Any]], str]] = []
+
+
+def _remember(env: Env[Any]) -> None:
+    """Let `env` take tasks that were drawn before, by it or another instance of its class."""
+    if _drawn_by != [(type(env), env.id)]:
+        _drawn.clear()
+        _drawn_by[:] = [(type(env), env.id)]
+    draw = env._draw
+
+    def drawn(rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
+        key = seed, difficulty, split
+        if key not in _drawn:
+            _drawn[key] = draw(rng, seed, difficulty, split)
+        return _drawn[key]
+
+    env._draw = drawn  # type: ignore[method-assign]
 
 
 class _Instant(Judge):

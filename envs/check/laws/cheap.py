@@ -35,7 +35,7 @@ def cheap_answers_earn_no_more_than_guessing(subject: Subject) -> dict[str, Any]
     pick nothing: their bound is `chance` alone. An answer that earns nothing must also earn
     nothing in a wrapping that means the same.
     """
-    env = subject.make()
+    env = subject.remembering()
     count = max(2, subject.seeds // _COSTLY_EACH) if subject.costly else subject.few(_TASKS)
     played = list(play(env, range(max(count, len(rungs(env))))))
     tallies: dict[tuple[str, str], Tally] = {}

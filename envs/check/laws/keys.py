@@ -135,7 +135,7 @@ def _goes_on(env: Env[Any], here: Snapshot[Any], pool: list[str]) -> list[Any] |
 
 
 def _content(subject: Subject, seed: int) -> str:
-    return subject.make().sample_task(seed).content
+    return subject.remembering().sample_task(seed).content
 
 
 def _enumerate(env: Env[Any]) -> tuple[int, int]:

@@ -68,7 +68,7 @@ def it_is_pure(subject: Subject) -> None:
     found: set[str] = set()
     before = _global_generators()
     with _captured() as said, _watched(package, found):
-        env = subject.quick()
+        env = subject.quick(redraw=True)
         for seed in range(2):
             for difficulty in rungs(env):
                 env.reset(seed=seed, options={"difficulty": difficulty})

@@ -31,7 +31,7 @@ is tried on."""
 
 def the_oracle_earns_full_marks(subject: Subject) -> dict[str, Any]:
     """Check that the oracle earns 1.0 at each difficulty and in each split, within the turns."""
-    env = subject.make()
+    env = subject.remembering()
     if env.oracle_absent:
         if len(env.oracle_absent) <= 20:
             raise Broken("say in oracle_absent why there is no oracle")
@@ -67,7 +67,7 @@ def the_oracle_earns_full_marks(subject: Subject) -> dict[str, Any]:
 
 def chance_earns_next_to_nothing(subject: Subject) -> dict[str, Any]:
     """Check that random play earns at most `chance` on average, at each difficulty."""
-    env = subject.make()
+    env = subject.remembering()
     earned_by: dict[str, float] = {}
     for difficulty in rungs(env):
         returns = []
@@ -96,7 +96,7 @@ def tricks_earn_nothing(subject: Subject) -> None:
 
     An instruction whose only number is the right answer is let pass: it gives that answer.
     """
-    env = subject.make()
+    env = subject.remembering()
     for difficulty in rungs(env):
         others = [
             untagged(action) for action in strangers(env, difficulty, subject.few(_OTHERS) // 2)

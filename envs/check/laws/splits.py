@@ -19,7 +19,7 @@ _REWORDED = "The same task in other words."
 
 def seeds_give_different_tasks(subject: Subject) -> dict[str, Any]:
     """Check that many seeds give many tasks at each difficulty."""
-    env = subject.make()
+    env = subject.remembering()
     sample = min(_SAMPLE, 2 * subject.seeds)
     shares = {}
     for difficulty in rungs(env):
@@ -32,7 +32,7 @@ def seeds_give_different_tasks(subject: Subject) -> dict[str, Any]:
 
 def splits_share_no_content(subject: Subject) -> None:
     """Check that no content is in two splits, at any difficulty."""
-    env = subject.make()
+    env = subject.remembering()
     seen: dict[str, str] = {}
     for difficulty in rungs(env):
         for split in verigym.SPLITS:
