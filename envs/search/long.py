@@ -132,7 +132,7 @@ class Long(Searching):
         read = [library.open(page) for _, page in route[1::2]]
         figures = list(figures_of(page.text for page in read if page is not None))
         if CHECKED in task.tags:
-            return _checked(task.prompt, str(task.reference["reply"]))
+            return _checked(task.prompt, str(task.reference["told"]))
         if "sum" in task.tags:
             total, operations = add_up(figures)
             return str(total), operations
@@ -144,9 +144,9 @@ class Long(Searching):
         return str(route[2 * best][0]), operations
 
 
-def _checked(prompt: str, reply: str) -> tuple[str, int]:
+def _checked(prompt: str, answer: str) -> tuple[str, int]:
     """Return the numbers of the claims that fail, and the number of claims, each of which was compared."""
     operations = 0
     for line in prompt.splitlines():
         operations += bool(_CLAIM.match(line))
-    return reply, operations
+    return answer, operations

@@ -199,7 +199,7 @@ class Reader(Env[ReadingState]):
         operations = 0
         for _ in _groups(self.task):
             operations += 1
-        return str(_reference(self.task).get("reply", "")), operations
+        return str(_reference(self.task).get("told", "")), operations
 
     @override
     def solve(self, state: ReadingState) -> str:
@@ -210,7 +210,7 @@ class Reader(Env[ReadingState]):
             raise RequestError("no way is known for a question that was not posed here")
         at = next((n for n, (_, page) in enumerate(route) if page == state.page), -1)
         if at == len(route) - 1:
-            return as_call("answer", answer=reference["reply"], citations=list(reference["cite"]))
+            return as_call("answer", answer=reference["told"], citations=list(reference["cite"]))
         query, page = route[at + 1]
         if self.by_title:
             return as_call("open", page=query)
@@ -303,7 +303,7 @@ class Searching(Reader):
                 "supporting": groups,
                 "world": list(where),
                 "route": [[query, named(page)] for query, page in quest.route],
-                "reply": quest.answer,
+                "told": quest.answer,
                 "cite": list(dict.fromkeys(group[0] for group in groups)),
                 "turns": quest.turns,
             },

@@ -450,7 +450,7 @@ def test_what_has_to_be_searched_can_be_found(name):
 
 
 def test_who_skips_a_step_is_rarely_right():
-    unchecked = ["contradicted" not in task.reference["reply"] for task in tasks("unanswerable", 60, (7, 10))]  # fmt: skip
+    unchecked = ["contradicted" not in task.reference["told"] for task in tasks("unanswerable", 60, (7, 10))]  # fmt: skip
     assert sum(unchecked[:60]) <= 20
     assert sum(unchecked[60:]) <= 3
 

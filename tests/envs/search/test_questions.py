@@ -60,7 +60,7 @@ def test_the_figures_on_long_ways_are_put_together_by_counted_steps(level):
     for seed in range(6):
         env.reset(seed=seed, options={"difficulty": level})
         answer, operations = env.put_together()
-        assert answer == env.task.reference["reply"], env.task.prompt
+        assert answer == env.task.reference["told"], env.task.prompt
         assert operations >= len(env.task.reference["route"]) / 2
 
 
@@ -138,18 +138,30 @@ def test_cited_pages_are_all_needed_and_no_others_help(name):
     env = verigym.make(f"search/{name}-v0", world=5, pages=PAGES)
     for difficulty in env.difficulties:
         task = env.sample_task(4, difficulty)
-        reply, cited = task.reference["reply"], task.reference["cite"]
+        told, cited = task.reference["told"], task.reference["cite"]
 
         def score(answer, pages, task=task):
             return env.verifier.verify(task, {"answer": answer, "citations": pages}).score
 
-        assert score(reply, cited) == 1
-        assert score(reply, []) == 0
+        assert score(told, cited) == 1
+        assert score(told, []) == 0
         needed = next(group[0] for group in task.reference["supporting"] if len(group) == 1)
-        assert score(reply, [page for page in cited if page != needed]) == 0
+        assert score(told, [page for page in cited if page != needed]) == 0
         other = next(p for p in ("p00001", "p00002", "p00003") if p not in cited)
-        assert score(reply, [*cited, other]) == 0
+        assert score(told, [*cited, other]) == 0
         assert score("Nobody Atall", cited) == 0
+
+
+@pytest.mark.parametrize("name", [*NAMES, "long"])
+def test_every_form_of_the_right_answer_is_right(name):
+    env = verigym.make(f"search/{name}-v0", world=5, pages=PAGES)
+    for level in range(1, 11):
+        for seed in range(12):
+            task = env.sample_task(seed, level)
+            cited = task.reference["cite"]
+            for answer in task.reference["answers"]:
+                verdict = env.verifier.verify(task, {"answer": answer, "citations": cited})
+                assert verdict.score == 1, (task.prompt, answer, verdict.evidence)
 
 
 @pytest.mark.parametrize("name", NAMES)
