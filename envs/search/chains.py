@@ -218,6 +218,7 @@ def several(count: int, pose: Callable[[int], Quest | None], *, overlap: bool = 
         "left out.",
         route=read_once(step for part in parts for step in part.route),
         support=[group for part in parts for group in part.support],
+        optional=tuple(dict.fromkeys(page for part in parts for page in part.optional)),
         turns=sum(part.turns for part in parts),
         tags=tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
     )

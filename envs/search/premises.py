@@ -43,7 +43,8 @@ _RULES = (
     "Names such as P1 hold within one question. A page states everything that is known about its subject. If a page on the "
     f'way says otherwise than the question about its subject, the answer to the question is "{CONTRADICTED}". If nothing '
     f'does, and the page that should state the answer does not, it is "{UNKNOWN}". In both cases, cite the same pages as '
-    "if the question had an answer: all of its chain."
+    "if the question had an answer: all of its chain. A page that a name such as P1 stands for may be cited even if no fact on it "
+    "is needed."
 )
 
 
@@ -89,6 +90,9 @@ def _chain(
         form=FORMS["text"],
         route=chain.route,
         support=chain.support,
+        optional=tuple(
+            stations
+        ),  # of some the question tells what their own page says, and needs no other
         turns=0,
     )
 

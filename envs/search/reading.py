@@ -222,7 +222,7 @@ class Reader(Env[ReadingState]):
 @dataclass(frozen=True, kw_only=True)
 class Quest:
     """A question over a world. `route` are steps `(query or "", page)` on which each page occurs once;
-    `support` the pages that hold the facts, one group a fact; `form` how an answer is to look; `cited` what is to be
+    `support` the pages that hold the facts, one group a fact, and `optional` others that may be cited as well; `form` how an answer is to look; `cited` what is to be
     cited, if it is not one page for each fact."""
 
     question: str
@@ -233,6 +233,7 @@ class Quest:
     support: list[list[int]]
     turns: int
     aliases: tuple[str, ...] = ()
+    optional: tuple[int, ...] = ()
     rules: str = ""
     cited: str = ""
     tags: tuple[str, ...] = ()
@@ -301,6 +302,7 @@ class Searching(Reader):
                 "answers": [quest.answer, *quest.aliases],
                 "kind": quest.kind,
                 "supporting": groups,
+                **({"optional": [*map(named, quest.optional)]} if quest.optional else {}),
                 "world": list(where),
                 "route": [[query, named(page)] for query, page in quest.route],
                 "told": quest.answer,

@@ -7,6 +7,7 @@ The reference is
     "units"       of a number: words that may or (`"unit_required": true`) must stand beside it
     "supporting"  [page ids], any of which supports the answer, or [[page ids], ...], of each of which
                   one must be cited (one list a hop)
+    "optional"    [page ids] that may be cited and need not be
     "pages"       {page id: text}, to check quotes in
 
 `{"reply": text}` in place of the answer is another reply, whose answer is taken for right

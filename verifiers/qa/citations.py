@@ -34,10 +34,12 @@ class Citation:
 
 @dataclass(frozen=True)
 class Support:
-    """The pages that support the right answer: of each group, at least one must be cited."""
+    """The pages that support the right answer: of each group, at least one must be cited. Those of `optional` count
+    neither for nor against it."""
 
     groups: tuple[frozenset[str], ...]
     pages: Mapping[str, str]
+    optional: frozenset[str] = frozenset()
 
     @property
     def supporting(self) -> frozenset[str]:
@@ -46,8 +48,11 @@ class Support:
 
 
 def read_support(reference: Mapping[str, JSON]) -> Support:
-    """Return the `supporting` and `pages` of a reference. Raises TaskError."""
+    """Return the `supporting`, `optional` and `pages` of a reference. Raises TaskError."""
     listed, pages = reference.get("supporting", []), reference.get("pages", {})
+    optional = reference.get("optional", [])
+    if not isinstance(optional, list | tuple) or not all(isinstance(p, str) for p in optional):
+        raise TaskError("optional must be a list of page ids")
     if not isinstance(listed, list | tuple):
         raise TaskError("supporting must be a list of page ids, or of lists of them")
     if not isinstance(pages, dict) or not all(isinstance(text, str) for text in pages.values()):
@@ -61,7 +66,7 @@ def read_support(reference: Mapping[str, JSON]) -> Support:
         if not all(isinstance(page, str) for page in group):
             raise TaskError("page ids must be texts")
         groups.append(frozenset(group))
-    return Support(tuple(groups), pages)
+    return Support(tuple(groups), pages, frozenset(optional))
 
 
 def take_citations(text: str) -> tuple[str, list[Citation]]:
@@ -118,7 +123,7 @@ def judge_citations(
     Quotes are compared without regard to case, white space and the form of quotation marks; those
     shorter than `min_quote_chars` show nothing and are refused.
     """
-    pages = {one.page for one in cited}
+    pages = {one.page for one in cited} - (support.optional - support.supporting)
     right = len(pages & support.supporting)
     precision = right / len(pages) if pages else 0.0
     met = sum(bool(group & pages) for group in support.groups)

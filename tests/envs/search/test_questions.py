@@ -179,3 +179,17 @@ def test_what_has_to_be_searched_can_be_found(name):
                     hits = [hit.id for skip in (0, 10) for hit in library.search(query, skip)]
                     found += page in hits
     assert found == sought
+
+
+def test_pages_that_a_question_names_may_be_cited_and_need_not_be():
+    env = verigym.make("search/unanswerable-v0", world=5, pages=PAGES)
+    beside = 0
+    for seed in range(4):
+        task = env.sample_task(seed, 10)
+        told, cited = task.reference["told"], task.reference["cite"]
+        others = [page for page in task.reference["optional"] if page not in cited]
+        beside += len(others)
+        citations = [*cited, *others][:100]
+        verdict = env.verifier.verify(task, {"answer": told, "citations": citations})
+        assert verdict.score == 1, verdict
+    assert beside

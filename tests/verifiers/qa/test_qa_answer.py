@@ -136,6 +136,25 @@ def test_citations_must_be_precise_and_cover_every_hop(supporting, cited):
     assert (verdict.score == 1.0) == (cited == supporting)
 
 
+def test_optional_pages_count_neither_for_nor_against_an_answer():
+    reference = {"answer": "x", "supporting": [["p"], ["q"]], "optional": ["r", "q"]}
+    paid = {
+        ("p", "q"): 1.0,
+        ("p", "q", "r"): 1.0,
+        ("p", "r"): 0.0,
+        ("r",): 0.0,
+        ("p", "q", "r", "s"): 0.0,
+    }
+    for cited, score in paid.items():
+        verdict = judge(reference, {"answer": "x", "citations": [*cited]})
+        assert verdict.score == score, (cited, verdict)
+    parts = judge(reference, {"answer": "x", "citations": ["p", "q", "r"]}).parts
+    assert (parts["citation_precision"], parts["citation_recall"]) == (1.0, 1.0)
+    for wrong in ("r", [1], {"r": 1}):
+        verdict = judge({**reference, "optional": wrong}, "x")
+        assert (verdict.status, verdict.reason) == (verigym.Status.VERIFIER_ERROR, "bad_task")
+
+
 @given(st.sampled_from(sorted(PAGES)), st.integers(0, 20), st.integers(12, 30))
 def test_a_quote_counts_where_it_stands(page, start, length):
     reference = {"answer": "x", "pages": PAGES, "supporting": [page]}
