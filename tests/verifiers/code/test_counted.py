@@ -48,6 +48,7 @@ PROGRAMS = [
     "def f(xs):\n    return 2 ** 70 + sum(xs), -7 // 2, -7 % 3, 5 & 3 | 8 ^ 1, ~4, 1 << 9 >> 2, pow(3, 50, 7), divmod(-9, 4)",
     "def f(xs):\n    x = 5\n    g = lambda y, z=x: y + z + x\n    x = 6\n    return g(1), g(1, 1), 1 < x <= 6 != 7, x in xs, 3 not in {3: 4}",
     "def f(xs):\n    m = [[0] * 3 for _ in range(2)]\n    m[1][2] += 4\n    m[0], m[1] = m[1], m[0]\n    xs.append(1)\n    xs.insert(0, 9)\n    xs.pop(1)\n    xs.sort(reverse=True)\n    return m, xs, xs.index(1), (1, 2) + (3,), 'ab' * 2",
+    "def f(xs):\n    ys = []\n    push, pop, at = ys.append, ys.pop, dict(enumerate(xs)).get\n    for x in xs:\n        push(x)\n        if len(ys) > 3:\n            pop(0)\n    return ys, at(0), at(99, 'none'), list(map(at, range(2))), max(range(2), key=at)",
 ]
 
 
@@ -56,6 +57,14 @@ PROGRAMS = [
 @given(xs=st.lists(st.integers(-5, 99), min_size=2, max_size=8))
 def test_it_gives_what_python_gives(program, xs):
     same(program, xs)
+
+
+def test_a_method_that_is_called_by_a_name_takes_no_fewer_steps_than_one_that_is_called_by_its_dot():
+    by_dot = "def f(xs):\n    ys = []\n    for x in xs:\n        ys.append(x)\n    return ys"
+    by_name = by_dot.replace("ys = []", "ys = []\n    push = ys.append").replace(
+        "        ys.append", "        push"
+    )
+    assert play(by_name, [*range(9)])[1] > play(by_dot, [*range(9)])[1]
 
 
 REFUSED = [

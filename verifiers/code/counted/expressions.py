@@ -10,6 +10,7 @@ from verigym.verifiers.code.counted.machine import Machine
 from verigym.verifiers.code.counted.operators import check_size
 from verigym.verifiers.code.counted.scope import Scope, refuse
 from verigym.verifiers.code.counted.state import (
+    Builtin,
     CallFrame,
     Evaluate,
     FailedProgram,
@@ -334,18 +335,43 @@ class Expressions:
         self, node: ast.Attribute, args: Evaluate, named: Mapping[str, Evaluate], scope: Scope
     ) -> Evaluate:
         """Return a function that calls a method of a value."""
-        holder, name = self.expression(node.value, scope), node.attr
-        machine, meter, methods = self.machine, self.meter, self.library.methods
-        if not any(name in table for table in methods.values()):
-            raise refuse(node, f"the method {name}")
+        find, machine = self.method(node, scope), self.machine
 
         def get_method(frame: CallFrame) -> Any:
-            meter.spend(1)
-            thing = holder(frame)
-            method = methods.get(type(thing), {}).get(name)
-            if method is None:
-                raise TypeError(f"{type(thing).__name__} has no method {name}")
+            machine.meter.spend(1)
+            method, thing = find(frame)
             given = args(frame)
             return method(machine, thing, *given, **{k: v(frame) for k, v in named.items()})
 
         return get_method
+
+    def get_Attribute(self, node: ast.Attribute, scope: Scope) -> Evaluate:
+        """Return a function that gives a method of a value, to be called later, as in `push = stack.append`."""
+        find, meter = self.method(node, scope), self.meter
+
+        def get(frame: CallFrame) -> Any:
+            meter.spend(1)
+            method, thing = find(frame)
+            return Builtin(
+                node.attr, lambda machine, *args, **named: method(machine, thing, *args, **named)
+            )
+
+        return get
+
+    def method(
+        self, node: ast.Attribute, scope: Scope
+    ) -> Callable[[CallFrame], tuple[Callable[..., Any], Any]]:
+        """Return a function that gives the method that a dot names, and the value that it belongs to."""
+        holder, name = self.expression(node.value, scope), node.attr
+        methods = self.library.methods
+        if not any(name in table for table in methods.values()):
+            raise refuse(node, f"the method {name}")
+
+        def find(frame: CallFrame) -> tuple[Callable[..., Any], Any]:
+            thing = holder(frame)
+            method = methods.get(type(thing), {}).get(name)
+            if method is None:
+                raise TypeError(f"{type(thing).__name__} has no method {name}")
+            return method, thing
+
+        return find
