@@ -56,8 +56,8 @@ S is where you began. You do not slip; a move off the edge is not allowed. A ste
 row {row}, column {column}.
 There is fog: you are shown only the cells up to {sight} rows and {sight} columns away from you. Remember what you have seen.
 Further rules, for this game alone: {rules}
-The fuel is {spare} % more than this walker needs: it takes every cell not yet seen for ice, and always follows the cheapest way \
-that may still exist.
+The fuel is {spare} % more than a certain walker needed, to whom the same rules apply: it took every cell not yet seen for ice, \
+always followed a cheapest way that could still exist, and looked for another when a hole on it came into sight.
 Reach the goal. You have {turns} turns. Answer with one move: up, down, left or right."""
 
 

@@ -104,8 +104,8 @@ class ReplayedGame(Env[Play]):
         """Return what `show` does and, at the end, how the game ended."""
         shown = self.show(state.board)
         if self.rules.won(state.board):
-            return f"{shown}\n{SOLVED}".lstrip()
-        return f"{shown}\n{NOT_SOLVED}".lstrip() if self.lost(state.board) else shown
+            return f"{shown}\n{SOLVED}".lstrip("\n")
+        return f"{shown}\n{NOT_SOLVED}".lstrip("\n") if self.lost(state.board) else shown
 
     @override
     def transition(self, state: Play, action: str) -> Transition[Play]:

@@ -38,6 +38,7 @@ Each guess is marked letter by letter: + is right and in place, ? is in the word
 word, or not once more.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
 _PROMPT_COUNTED = """\
 Find {what} of {letters} letters{each} in {turns} guesses. A guess is any {letters} letters from a to z.
+Hidden words come from a list of {known} common words of this length, with no names and next to no plurals or past forms.
 For each guess you see two numbers: how many of its letters are right and in the right place, and how many others are in the word but \
 elsewhere. A letter that a guess repeats counts at most as often as the word has it. You do not see which letters these are.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
 _SEVERAL = (
@@ -83,6 +84,7 @@ class Wordle(ReplayedGame):
             letters=letters,
             each="" if count == 1 else " each",
             turns=turns,
+            known=len(known),
             several="" if count == 1 else _SEVERAL,
         )
         essence = " ".join(sorted(secret.split()))

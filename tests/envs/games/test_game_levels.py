@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 import verigym
+from verigym.envs.check.subject import plan
 from verigym.envs.games.keydoor import _known
 from verigym.envs.games.lights import _presses
 from verigym.envs.games.sudoku import _reasoned
@@ -76,3 +77,13 @@ def test_the_shortest_way_is_all_that_the_hardest_keydoor_allows():
         _, reward, terminated, truncated, _ = env.step(env.oracle())
         over = terminated or truncated
     assert reward == 1.0
+
+
+def test_the_last_board_is_shown_like_those_before_it():
+    env = verigym.make("games/sudoku", difficulty=7)
+    for seed in range(8):
+        env.reset(seed=seed)
+        plan(env)
+        *board, end = env.view().split("\n")
+        assert end == "The task is over: you solved it."
+        assert len({len(row) for row in board}) == 1, board
