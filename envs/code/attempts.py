@@ -36,7 +36,8 @@ Write {program} that reads standard input and prints its answer.
 {examples}
 
 Answer with the whole program, alone or in a fenced block. It is run on the examples and on tests that you cannot see, \
-and must print the right answer to each of them within {cpu_s:g} seconds. {attempts}"""
+and must print the right answer to each of them within {cpu_s:g} seconds and {memory} MiB of memory, to which the stacks of its \
+threads count. {attempts}"""
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Attempts(Env[Attempt]):
             state = replace(moved.state, feedback="All tests passed.", solved=True)
             return replace(moved, state=state, terminated=True)
         found = verdict.evidence or verdict.reason
-        feedback = f"Your last program did not pass: {_plain(found)}\nWrite a corrected program."
+        feedback = f"Your last program did not pass: {_plain(found)}\nWrite a corrected program if an attempt is left."
         return replace(moved, state=replace(moved.state, feedback=feedback))
 
     @override
@@ -195,6 +196,7 @@ def asked(language: str, statement: str, tests: Sequence[Mapping[str, Any]], lev
         statement=statement,
         examples=shown_examples(tests),
         cpu_s=LIMITS["cpu_s"],
+        memory=LIMITS["memory_mib"],
         attempts=attempts_told(level),
     )
 

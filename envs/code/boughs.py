@@ -75,9 +75,10 @@ class Boughs(System):
             width=width, last=width + 1, wins=_WINS[str(p["wins"])], first=p["first"]
         )
         asked = str(p["asked"]).split()
+        coloured = [question for question in asked if question in ("count", "within", "nth")]
         any_colour = (
-            " In count, within and nth, c may also be the word any, which stands for all colours."
-            if {"count", "within", "nth"} & set(asked)
+            f" In {' and in '.join(coloured)}, c may also be the word any, which stands for all colours."
+            if coloured
             else ""
         )
         return head + " ".join(says[question] for question in asked) + any_colour

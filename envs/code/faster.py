@@ -54,7 +54,7 @@ are summed over hidden calls, most of them with the largest arguments allowed.
 You get full marks for at most {within} times the steps of the best known version and none for as many steps as the function \
 above takes; between these, the score falls with the logarithm of the steps. If any value is wrong, you get none.
 
-Only this part of Python is available: functions, lambda, if, while, for, comprehensions, integers, strings, lists, \
+Only this part of Python is available: functions, lambda, if, while, for, break, continue, comprehensions, integers, strings, lists, \
 tuples, dicts, sets, slices, the builtins abs all any bool chr dict divmod enumerate filter int len list map max min ord \
 pow range reversed set sorted str sum tuple zip, and the usual methods of strings, lists, dicts and sets. There are no \
 imports, classes, exceptions, yield, del, print, f-strings or true division.
@@ -131,7 +131,7 @@ class CostPart:
         return CostFunction(
             name=self.one.name,
             says=filled(self.one.says, self.numbers),
-            takes=self.one.takes,
+            takes=filled(self.one.takes, self.numbers),
             slow=self.one.program("slow", self.numbers),
             fast=self.one.program("fast", self.numbers),
             calls=self.one.calls(rng, self.numbers),

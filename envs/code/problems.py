@@ -29,7 +29,13 @@ from verigym.envs.code.talks import (
     talk_tests,
     write_judge,
 )
-from verigym.envs.code.together import LETTERS, join_programs, join_statements, join_tests
+from verigym.envs.code.together import (
+    LETTERS,
+    case_lines,
+    join_programs,
+    join_statements,
+    join_tests,
+)
 from verigym.envs.code.traced import Solver
 from verigym.errors import TaskError
 from verigym.verifiers.code.languages import canonical
@@ -98,8 +104,8 @@ class Problems(Attempts):
             statement = join_talks(statements) if talks else join_statements(statements)
         if talks:
             shown = [
-                test
-                for one, part in zip(chosen, parts, strict=True)
+                {**test, "stdin": case_lines(letter, test)} if joined else test
+                for letter, one, part in zip(LETTERS, chosen, parts, strict=False)
                 if not one.judge
                 for test in part
             ]

@@ -95,9 +95,7 @@ class Scrolls(System):
             return ", ".join(f"{c} {n}" for c, n in zip(row, str(p[name]).split(), strict=True))
 
         says: dict[str, Callable[[], str]] = {
-            "count": lambda: (
-                f"count i a b: the number of times that the letter {p['mark']} stands in it."
-            ),
+            "count": lambda: f"count i a b: how many of its letters are {p['mark']}.",
             "runs": lambda: (
                 "runs i a b: the number of its blocks of equal letters side by side, each as long as it can be."
             ),

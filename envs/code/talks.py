@@ -93,7 +93,8 @@ _JOINED = """\
 The judge gives several cases of {count} kinds. Its first line is the number of cases. Each case begins with a line with a \
 letter, which is the kind of the case, and a number of lines; these lines follow at once, and more may come as a conversation \
 goes on. Print the answer to a case, or end its conversation, before the next case is given. In the rules of a kind, "the \
-input" means the lines of one case; "the first line" means the first line after that with the letter.
+input" means the lines of one case; "the first line" means the first line after that with the letter. Each example is one case \
+of a kind without a conversation.
 
 {kinds}"""
 

@@ -80,7 +80,8 @@ def join_tests(rng: np.random.Generator, parts: Sequence[Sequence[Test]]) -> lis
         cases = [cases[int(at)] for at in rng.permutation(len(cases))]
         tests.append(
             {
-                "stdin": f"{len(cases)}\n" + "".join(_case(letter, case) for letter, case in cases),
+                "stdin": f"{len(cases)}\n"
+                + "".join(case_lines(letter, case) for letter, case in cases),
                 "stdout": "".join(case["stdout"] for _, case in cases),
                 "visible": visible,
             }
@@ -94,5 +95,6 @@ def _drawn(rng: np.random.Generator, tests: Sequence[Test]) -> Test:
     return hidden[int(rng.integers(len(hidden)))]
 
 
-def _case(letter: str, test: Test) -> str:
+def case_lines(letter: str, test: Test) -> str:
+    """Return the lines of a case: its kind with the number of its lines, and these."""
     return f"{letter} {test['stdin'].count(chr(10))}\n{test['stdin']}"

@@ -86,7 +86,7 @@ _UNITS = """\
 The module has {count} units that work side by side. The ports of unit u1 begin with u1_, those of u2 with u2_, and so \
 on; the descriptions below leave out this prefix.{shared}
 {says}
-total is {sum}, modulo 2**{bits}."""
+total is {sum}, modulo 2**{bits}, where the bits of each count as a number from 0 up, also of those that are two's complement numbers."""
 _SHARED = " All units that store a state share clk and rst."
 _CLOCKED = """
 The simulation begins with rst at 1. Inputs change while clk is 0; outputs are read after each rising edge of clk."""

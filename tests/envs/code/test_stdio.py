@@ -305,7 +305,7 @@ def test_of_a_hidden_test_only_that_it_failed():
     assert reward == 0.0
     assert observation == (
         "Your last program did not pass: a hidden test: the program ended with an error\n"
-        "Write a corrected program."
+        "Write a corrected program if an attempt is left."
     )
 
 
