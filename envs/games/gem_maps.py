@@ -64,7 +64,7 @@ GEM_SIZES = {
         4,
         gems=7,
         doors=3,
-        misled=6,
+        misled=4,
         fewest=range(60, 160),
         spare=0,
         one_way=1.0,
@@ -109,7 +109,7 @@ def draw_rows(rng: np.random.Generator, size: GemSize) -> tuple[str, ...]:
 
 
 def misleads(tours: GemTours, size: GemSize) -> bool:
-    """Return True if there is a tour, it fetches some of the keys and not all, and no simple order of the gems comes near it."""
+    """Return True if there is a tour, it fetches keys, and no simple order of the gems comes near it."""
     if not tours.is_open():
         return False
     level, gems = tours.level, tours.gems
@@ -117,8 +117,7 @@ def misleads(tours: GemTours, size: GemSize) -> bool:
     fewest = tours.fewest(level.start)
     if fewest not in size.fewest:
         return False
-    fetched = sum(point >= len(gems) for point in tours.tour())
-    if not 0 < fetched < len(tours.keys):
+    if all(point < len(gems) for point in tours.tour()):
         return False
     orders = (straight_order(start, gems, level.goal), nearest_order(start, gems))
     return all(tours.fewest_in_order(order) >= fewest + size.misled for order in orders)

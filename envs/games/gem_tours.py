@@ -9,10 +9,8 @@ walker waits where a move is blocked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-
-from msgspec import Struct
 
 from verigym.verifiers.games.keydoor import (
     MOVES,
@@ -26,16 +24,6 @@ FAR = 1 << 20
 """Moves to what cannot be reached."""
 
 Cell = tuple[int, int]
-
-
-class Worked(Struct):
-    """The table of a tour: the fewest moves to the end from each point and time, by the set held, and the steps that were counted.
-
-    `left[held][point * times + time]` is meant where `held` contains `point`.
-    """
-
-    left: list[list[int]]
-    tried: int
 
 
 class GemTours:
@@ -54,64 +42,42 @@ class GemTours:
         self.start = self._places((level.start.row, level.start.column))[0]
         self.goal = self._places(level.goal)
         self.all_gems = (1 << len(self.gems)) - 1
+        self.tried = 0  # steps of searches that were looked at, and sums that were compared
+        self._known: dict[tuple[int, int], list[int]] = {}
         self._ways: dict[int, list[list[int]]] = {}
 
     @cached_property
-    def worked(self) -> Worked:
-        """The table, computed once."""
-        return self.work_out()
-
-    def work_out(self) -> Worked:
-        """Compute the table, and count the steps that are looked at and the sums that are compared."""
-        count, times, tried = len(self.points), self.times, 0
-        between: list[list[list[int]]] = []
-        to_goal: list[list[int]] = []
-        for keys in range(1 << len(self.keys)):
-            rows: list[list[int]] = []
-            ends: list[int] = []
-            for number, point in enumerate(self.points):
-                for place in point:
-                    if not self._may_be(number, keys):
-                        rows.append([])
-                        ends.append(FAR)
-                        continue
-                    moves, looked = self._search(place, keys)
-                    tried += looked
-                    rows.append([moves[to] for other in self.points for to in other])
-                    ends.append(min(moves[to] for to in self.goal))
-            between.append(rows)
-            to_goal.append(ends)
+    def left(self) -> list[list[int]]:
+        """The fewest moves to the end, by the set held and by point and time; meant where the set contains the point."""
+        count, times = len(self.points), self.times
         every = (1 << count) - 1
         left = [[FAR] * (count * times) for _ in range(every + 1)]
         for held in range(every, -1, -1):
             keys, rests = held >> len(self.gems), left[held]
             may_end = held & self.all_gems == self.all_gems
             others = [
-                (place, left[held | 1 << q][place])
+                (at, left[held | 1 << q][at])
                 for q in range(count)
                 if not held >> q & 1
-                for place in range(q * times, (q + 1) * times)
+                for at in range(q * times, (q + 1) * times)
             ]
             for p in range(count):
                 if held >> p & 1:
-                    for place in range(p * times, (p + 1) * times):
-                        way = between[keys][place]
-                        sums = [way[other] + rest for other, rest in others]
-                        tried += len(sums)
-                        sums.append(to_goal[keys][place] if may_end else FAR)
-                        rests[place] = min(sums)
-        return Worked(left, tried)
+                    for time, place in enumerate(self.points[p]):
+                        way = self._ahead(place, keys)
+                        sums = [way[at] + rest for at, rest in others]
+                        self.tried += len(sums)
+                        sums.append(way[-1] if may_end else FAR)
+                        rests[p * times + time] = min(sums)
+        return left
 
     def is_open(self) -> bool:
         """Return False if something cannot be reached, or left for the goal, even with all keys; seldom True without a tour."""
-        every = (1 << len(self.keys)) - 1
-        moves, _ = self._search(self.start, every)
-        if any(self._soonest(moves, point) >= FAR for point in (*self.points, self.goal)):
+        every, times = (1 << len(self.keys)) - 1, self.times
+        way = self._ahead(self.start, every)
+        if any(min(way[at : at + times]) >= FAR for at in range(0, len(way), times)):
             return False
-        return all(
-            self._soonest(self._search(point[0], every)[0], self.goal) < FAR
-            for point in self.points
-        )
+        return all(self._ahead(point[0], every)[-1] < FAR for point in self.points)
 
     def fewest(self, place: KeydoorPlace) -> int:
         """Return the fewest moves from `place` to the end; at least `FAR` if there is no way."""
@@ -119,10 +85,10 @@ class GemTours:
             return 0
         held = self._held(place)
         at = self._places((place.row, place.column))[place.quarters]
-        moves, _ = self._search(at, held >> len(self.gems))
-        sums = [total for total, _, _, _ in self._next(moves, held)]
+        way = self._points_from(self._search(at, held >> len(self.gems)))
+        sums = [total for total, _, _ in self._next(way, held)]
         if held & self.all_gems == self.all_gems:
-            sums.append(self._soonest(moves, self.goal))
+            sums.append(way[-1])
         return min(sums)
 
     def next_move(self, place: KeydoorPlace) -> str | None:
@@ -142,77 +108,87 @@ class GemTours:
         fewest = self.fewest(self.level.start)
         if fewest >= FAR:
             return ()
-        at, held, spent = self.start, 0, 0
+        place, held, spent = self.start, 0, 0
         while True:
-            moves, _ = self._search(at, held >> len(self.gems))
             # The nearest of equals, so that what lies on a way is held when it is passed.
-            on = [found[1:] for found in self._next(moves, held) if spent + found[0] == fewest]
+            way = self._ahead(place, held >> len(self.gems))
+            on = [found[1:] for found in self._next(way, held) if spent + found[0] == fewest]
             if not on:
                 return tuple(order)
-            further, point, at = min(on)
-            held, spent = held | 1 << point, spent + further
+            further, at = min(on)
+            point, time = divmod(at, self.times)
+            place, held, spent = self.points[point][time], held | 1 << point, spent + further
             order.append(point)
 
     def fewest_in_order(self, gems: Sequence[int]) -> int:
         """Return the fewest moves of a tour that goes for the gems in this order, and fetches the keys that pay for it."""
-        at = {(self.start, 0): 0}
-        for stop in [*(self.points[gem] for gem in gems), self.goal]:
+        from_here = {(self.start, 0): 0}
+        for gem in gems:
             reached: dict[tuple[int, int], int] = {}
-            # As many keys are fetched on the way as pay; a round for each of them.
-            while at:
-                fetched: dict[tuple[int, int], int] = {}
-                for (place, keys), spent in at.items():
-                    moves, _ = self._search(place, keys)
-                    for to in stop:
-                        _lower(reached, (to, keys), spent + moves[to])
-                    for number, key in enumerate(self.points[len(self.gems) :]):
-                        if not keys >> number & 1:
-                            for to in key:
-                                _lower(fetched, (to, keys | 1 << number), spent + moves[to])
-                at = fetched
-            at = reached
-        return min(at.values(), default=FAR)
+            for keys, way, spent in self._with_keys(from_here):
+                for time, place in enumerate(self.points[gem]):
+                    _lower(reached, (place, keys), spent + way[gem * self.times + time])
+            from_here = reached
+        return min((spent + way[-1] for _, way, spent in self._with_keys(from_here)), default=FAR)
+
+    def _with_keys(
+        self, from_here: dict[tuple[int, int], int]
+    ) -> Iterator[tuple[int, list[int], int]]:
+        """Yield keys, ways ahead and moves spent after fetching any keys in any order, none included."""
+        while from_here:
+            fetched: dict[tuple[int, int], int] = {}
+            for (start, keys), spent in from_here.items():
+                way = self._ahead(start, keys)
+                yield keys, way, spent
+                for number in range(len(self.keys)):
+                    point = len(self.gems) + number
+                    if not keys >> number & 1:
+                        for time, place in enumerate(self.points[point]):
+                            total = spent + way[point * self.times + time]
+                            _lower(fetched, (place, keys | 1 << number), total)
+            from_here = fetched
 
     def _places(self, cell: Cell) -> range:
         first = (cell[0] * self.level.width + cell[1]) * self.times
         return range(first, first + self.times)
 
-    def _may_be(self, point: int, keys: int) -> bool:
-        """Return True if one can stand on a point with these keys: on a key only with itself."""
-        return point < len(self.gems) or bool(keys >> (point - len(self.gems)) & 1)
-
-    def _soonest(self, moves: list[int], places: range) -> int:
-        return min(moves[place] for place in places)
-
-    def _next(self, moves: list[int], held: int) -> list[tuple[int, int, int, int]]:
-        """Return the moves to the end by way of each point that is not held and each time there, those to that point, the point
-        and the place."""
-        left, times = self.worked.left, self.times
+    def _next(self, way: list[int], held: int) -> list[tuple[int, int, int]]:
+        """Return the moves to the end by way of each point that is not held and each time there, those to that point, and the
+        index of both."""
         return [
-            (moves[place] + left[held | 1 << q][q * times + time], moves[place], q, place)
-            for q, point in enumerate(self.points)
-            if not held >> q & 1
-            for time, place in enumerate(point)
+            (way[at] + self.left[held | 1 << at // self.times][at], way[at], at)
+            for at in range(len(way) - 1)
+            if not held >> at // self.times & 1
         ]
+
+    def _ahead(self, place: int, keys: int) -> list[int]:
+        """Return the fewest moves to each point and time and, last, to the goal; kept for further use."""
+        if (place, keys) not in self._known:
+            self._known[place, keys] = self._points_from(self._search(place, keys))
+        return self._known[place, keys]
+
+    def _points_from(self, moves: list[int]) -> list[int]:
+        found = [moves[place] for point in self.points for place in point]
+        return [*found, min(moves[place] for place in self.goal)]
 
     def _held(self, place: KeydoorPlace) -> int:
         held = sum(1 << i for i, gem in enumerate(self.gems) if gem in place.gems)
         keys = sum(1 << i for i, key in enumerate(self.keys) if key in place.keys)
         return held | keys << len(self.gems)
 
-    def _search(self, start: int, keys: int) -> tuple[list[int], int]:
-        """Return the fewest moves to each place with these keys, and the number of steps that were looked at."""
+    def _search(self, start: int, keys: int) -> list[int]:
+        """Return the fewest moves to each place with these keys."""
         ways = self._ways_with(keys)
         moves = [FAR] * len(ways)
-        moves[start], tried, queue = 0, 0, [start]
+        moves[start], queue = 0, [start]
         for place in queue:
             further = moves[place] + 1
             for there in ways[place]:
-                tried += 1
+                self.tried += 1
                 if moves[there] == FAR:
                     moves[there] = further
                     queue.append(there)
-        return moves, tried
+        return moves
 
     def _ways_with(self, keys: int) -> list[list[int]]:
         if keys not in self._ways:

@@ -15,7 +15,7 @@ from verigym.envs.games.push_plans import detours
 from verigym.errors import TaskError
 from verigym.verifiers.games.duels import nim_moves, restricted_move, taken
 from verigym.verifiers.games.guessing import code_marks
-from verigym.verifiers.games.house_rules import HouseRules
+from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules, Ruled
 from verigym.verifiers.games.lights import Lamps, LightsRules, press
 from verigym.verifiers.games.rules import RULES
 
@@ -68,6 +68,48 @@ def test_a_small_sliding_board_takes_the_least_fuel():
     start = RULES["sliding"].start(reference)
     found = env.plan_on(start.board, start.rules, start.fuel, ())
     assert found.fuel == least_fuel(env.rules, start, env.moves) > len(found.moves)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_deep_sliding_board_takes_the_least_fuel(seed):
+    rng = np.random.default_rng(seed)
+    goal = rng.permutation(8).tolist()
+    extra = {f"tile {tile}": int(rng.integers(1, 4)) for tile in (1, 4, 6)}
+    start = RULES["sliding"].start(
+        {
+            "rows": [goal[:4], goal[4:]],
+            "goal": [goal[:4], goal[4:]],
+            "house_rules": {"extra": extra},
+        }
+    )
+    env = verigym.make("games/sliding", difficulty=10)
+    for _ in range(300):
+        moves = env.moves(start.board)
+        start = env.rules.apply(start, moves[int(rng.integers(len(moves)))])
+    start = Ruled(start.board, start.rules, MAX_FUEL)
+    found = env.plan_on(start.board, start.rules, start.fuel, ())
+    assert found.fuel == least_fuel(env.rules, start, env.moves)
+    assert len(found.moves) > 10
+
+
+@pytest.mark.parametrize("level", [8, 9, 10])
+def test_a_sliding_board_cannot_be_seen_through(level):
+    env = verigym.make("games/sliding", difficulty=level)
+    for seed in range(2):
+        env.reset(seed=seed)
+        start = env.state.board
+        found = env.plan_on(start.board, start.rules, start.fuel, ())
+        apart = sum(
+            start.rules.cost((f"tile {tile}",)) * steps_apart(start.board, tile)
+            for tile in range(1, len(start.board.tiles))
+        )
+        assert found.fuel > 1.25 * apart
+        assert len(found.moves) >= 20
+
+
+def steps_apart(board, tile):
+    here, there = (divmod(cells.index(tile), board.width) for cells in (board.tiles, board.goal))
+    return abs(here[0] - there[0]) + abs(here[1] - there[1])
 
 
 @pytest.mark.parametrize("game", ["hanoi", "sliding"])
