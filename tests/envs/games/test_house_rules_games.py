@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import verigym
+from verigym.envs.games.hanoi import FAR
 from verigym.envs.games.lamps import count_elimination, pressed
 from verigym.envs.games.mastermind import fitting
 from verigym.envs.games.nim import count_values
@@ -110,6 +111,31 @@ def test_a_sliding_board_cannot_be_seen_through(level):
 def steps_apart(board, tile):
     here, there = (divmod(cells.index(tile), board.width) for cells in (board.tiles, board.goal))
     return abs(here[0] - there[0]) + abs(here[1] - there[1])
+
+
+@pytest.mark.parametrize("level", sorted(FAR))
+def test_a_drawn_goal_of_hanoi_is_far_away(level):
+    env = verigym.make("games/hanoi", difficulty=level)
+    for seed in range(2):
+        prompt, _ = env.reset(seed=seed)
+        start = env.state.board
+        found = env.plan_on(start.board, start.rules, start.fuel, ())
+        assert len(found.moves) >= FAR[level].moves
+        assert sum(map(len, start.board.pegs)) == FAR[level].disks
+        for disk in (FAR[level].disks, FAR[level].disks - 1):
+            here, there = (
+                next(peg for peg, disks in enumerate(pegs) if disk in disks)
+                for pegs in (start.board.pegs, start.board.goal)
+            )
+            assert here != there
+        goal = "\n".join(
+            f"peg {number}: {' '.join(map(str, disks)) or 'empty'}"
+            for number, disks in enumerate(start.board.goal, 1)
+        )
+        assert f"into this position:\n{goal}\nYou have" in prompt
+        assert any("->" in label for label, _ in start.rules.extra)
+        assert played(env) == 1.0
+        assert env.state.board.board.pegs == start.board.goal
 
 
 @pytest.mark.parametrize("game", ["hanoi", "sliding"])
