@@ -63,7 +63,7 @@ GEM_SIZES = {
         4,
         4,
         gems=7,
-        doors=3,
+        doors=2,
         misled=4,
         fewest=range(60, 160),
         spare=0,
