@@ -1,8 +1,11 @@
-"""Tower of Hanoi, from any arrangement to all disks on one peg."""
+"""Tower of Hanoi, from any arrangement to all disks on one peg or, from level 8 on, to any other."""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
+from itertools import compress
+from operator import ne
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +14,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.games.planned import FuelPlan, PlannedGame, Way, plan, say, written
 from verigym.envs.games.replayed import Play
-from verigym.verifiers.games.house_rules import HouseRules, Ruled
+from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules, Ruled
 from verigym.verifiers.games.rules import RULES, HanoiState
 
 # Disks, and the least number of moves.
@@ -23,13 +26,34 @@ SIZES = {
     5: (5, range(14, 32)),
     6: (6, range(24, 64)),
 }
-# From level 7 on: pegs, disks, the least fuel, forbidden ways between two pegs, heavy disks, pairs of disks that may not
-# be moved one directly after the other, and fuel to spare in percent. With four pegs no rule tells the best moves.
+# At level 7: pegs, disks, the least fuel, forbidden ways between two pegs, heavy disks, pairs of disks that may not be moved
+# one directly after the other, and fuel to spare in percent.
 RULED = {
     7: (3, 5, range(50, 120), 1, 1, 0, 15),
-    8: (3, 5, range(70, 180), 1, 2, 1, 10),
-    9: (4, 5, range(30, 200), 5, 3, 3, 5),
-    10: (4, 6, range(55, 300), 6, 4, 4, 0),
+}
+
+
+@dataclass(frozen=True)
+class FarSize:
+    """Four pegs, and disks that start and end on random ones, the best way taking at least `moves`.
+
+    Of the ways between two pegs, `forbidden` are closed and `dear` take more fuel, as do `heavy` disks; `pairs` of disks may not
+    be moved one directly after the other. Fuel to `spare` in percent.
+    """
+
+    disks: int
+    moves: int
+    forbidden: int
+    dear: int
+    heavy: int
+    pairs: int
+    spare: int
+
+
+FAR = {
+    8: FarSize(5, moves=26, forbidden=5, dear=2, heavy=3, pairs=2, spare=10),
+    9: FarSize(6, moves=36, forbidden=5, dear=3, heavy=3, pairs=4, spare=3),
+    10: FarSize(7, moves=50, forbidden=6, dear=4, heavy=4, pairs=5, spare=0),
 }
 
 _PROMPT = """\
@@ -41,14 +65,21 @@ _PROMPT_RULED = """\
 takes the top disk of one peg to another peg, never onto a smaller disk.
 Further rules, for this game alone: {rules}
 Bring all disks to peg {target}. You have {turns} turns. Answer with one move, such as {example}."""
-_COUNTED = {3: "Three", 4: "Four"}
+_PROMPT_FAR = """\
+Four pegs hold {disks} disks; 1 is the smallest. The disks of a peg are listed from bottom to top. A move \
+takes the top disk of one peg to another peg, never onto a smaller disk.
+Further rules, for this game alone: {rules}
+Bring the disks into this position:
+{goal}
+You have {turns} turns. Answer with one move, such as {example}."""
+_COUNTED = {3: "Three"}
 
 
 class Hanoi(PlannedGame):
     """The environment. An action is `from->to`, pegs counted from 1.
 
     From level 7 on some ways between pegs are forbidden, disks differ in the fuel that they take, and there is
-    next to none to spare; from level 9 on there are four pegs.
+    next to none to spare; from level 8 on there are four pegs, any goal, and ways that take more fuel.
     """
 
     id: ClassVar[str] = "verigym/games/hanoi-v0"
@@ -58,6 +89,8 @@ class Hanoi(PlannedGame):
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw disks on random pegs; few enough moves, and not too few."""
+        if level in FAR:
+            return self._draw_far(rng, FAR[level])
         if level in RULED:
             return self._draw_ruled(rng, level)
         disks, lengths = SIZES[level]
@@ -79,7 +112,7 @@ class Hanoi(PlannedGame):
             rules = _house_rules(rng, pegs, disks, *counts)
             places = tuple(int(p) for p in rng.integers(0, pegs, disks))
             target = int(rng.integers(pegs))
-            found = _plan(pegs, places, target, rules, lengths.stop, ())
+            found = _plan(pegs, places, (target,) * disks, rules, lengths.stop, ())
             if found is not None and found.fuel in lengths:
                 fuel = found.fuel + found.fuel * spare // 100
                 turns = len(found.moves) * (110 + spare) // 100 + 5
@@ -92,23 +125,52 @@ class Hanoi(PlannedGame):
                     turns=turns,
                     example=min(set(_ways(pegs)) - rules.forbidden),
                 )
-                start = [
-                    [d for d in range(disks, 0, -1) if places[d - 1] == peg] for peg in range(pegs)
-                ]
                 return prompt, {
-                    "start": start,
+                    "start": _on_pegs(places, pegs),
                     "target": target + 1,
                     "turns": turns,
                     "house_rules": written(rules, fuel),
                 }
 
+    def _draw_far(self, rng: np.random.Generator, size: FarSize) -> tuple[str, dict[str, Any]]:
+        """Draw rules, a start and a goal for which the largest disks have to move, and that are far apart."""
+        while True:
+            rules = _house_rules(rng, 4, size.disks, size.forbidden, size.heavy, size.pairs)
+            rules = _with_dear_ways(rng, rules, size.dear)
+            places, goal = (tuple(rng.integers(0, 4, size.disks).tolist()) for _ in range(2))
+            if any(here == there for here, there in zip(places[-2:], goal[-2:], strict=True)):
+                continue
+            start = {"start": _on_pegs(places), "goal": _on_pegs(goal)}
+            essence = [start, written(rules, MAX_FUEL)]
+            if not self.wants(essence):
+                continue
+            found = _plan(4, places, goal, rules, MAX_FUEL, ())
+            if found is None or len(found.moves) < size.moves:
+                continue
+            fuel = found.fuel + found.fuel * size.spare // 100
+            turns = len(found.moves) * (110 + size.spare) // 100 + 5
+            shown = RULES["hanoi"].start({"start": start["goal"]})
+            prompt = _PROMPT_FAR.format(
+                disks=size.disks,
+                rules=say(rules, fuel),
+                goal=self.show(shown),
+                turns=turns,
+                example=min(set(_ways(4)) - rules.forbidden),
+            )
+            return prompt, {
+                **start,
+                "turns": turns,
+                "house_rules": written(rules, fuel),
+                "essence": essence,
+            }
+
     @override
     def plan_on(
         self, board: HanoiState, rules: HouseRules, fuel: int, last: tuple[str, ...]
     ) -> FuelPlan | None:
-        where = {disk: peg for peg, disks in enumerate(board.pegs) for disk in disks}
-        places = tuple(where[disk] for disk in sorted(where))
-        return _plan(len(board.pegs), places, board.target, rules, fuel, last)
+        places = _places(board.pegs)
+        goal = _places(board.goal) if board.goal else (board.target,) * len(places)
+        return _plan(len(board.pegs), places, goal, rules, fuel, last)
 
     @override
     def show(self, board: HanoiState) -> str:
@@ -164,6 +226,17 @@ def _least(state: HanoiState) -> int:
     return total
 
 
+def _on_pegs(places: tuple[int, ...], pegs: int = 4) -> list[list[int]]:
+    """Return the disks of each peg, from the peg of each disk."""
+    return [[d for d in range(len(places), 0, -1) if places[d - 1] == peg] for peg in range(pegs)]
+
+
+def _places(pegs: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    """Return the peg of each disk, from the smallest."""
+    where = {disk: peg for peg, disks in enumerate(pegs) for disk in disks}
+    return tuple(where[disk] for disk in sorted(where))
+
+
 def _ways(pegs: int) -> list[str]:
     return [f"{a + 1}->{b + 1}" for a, b in itertools.permutations(range(pegs), 2)]
 
@@ -189,21 +262,29 @@ def _house_rules(
     )
 
 
+def _with_dear_ways(rng: np.random.Generator, rules: HouseRules, dear: int) -> HouseRules:
+    """Return the rules, and that so many of the ways that are left take more fuel."""
+    left = sorted(set(_ways(4)) - rules.forbidden)
+    some = sorted(left[i] for i in rng.permutation(len(left))[:dear])
+    extra = tuple((way, int(rng.integers(1, 4))) for way in some)
+    return HouseRules(rules.forbidden, rules.not_after, rules.extra + extra)
+
+
 def _plan(
     pegs: int,
     places: tuple[int, ...],
-    target: int,
+    goal: tuple[int, ...],
     rules: HouseRules,
     fuel: int,
     last: tuple[str, ...],
 ) -> FuelPlan | None:
-    """A plan with the least fuel; `places` is the peg of each disk, from the smallest."""
-    free = [
-        (f"{a + 1}->{b + 1}", a, b)
-        for a, b in itertools.permutations(range(pegs), 2)
-        if f"{a + 1}->{b + 1}" not in rules.forbidden
-    ]
+    """A plan with the least fuel; `places` and `goal` are the pegs of each disk, from the smallest."""
     extra = dict(rules.extra)
+    free = [
+        (name, a, b, extra.get(name, 0))
+        for name, (a, b) in zip(_ways(pegs), itertools.permutations(range(pegs), 2), strict=True)
+        if name not in rules.forbidden
+    ]
     costs = [1 + extra.get(f"disk {disk}", 0) for disk in range(1, len(places) + 1)]
     remembered = {one for one, _ in rules.not_after}
     names = [f"disk {disk}" for disk in range(1, len(places) + 1)]
@@ -212,16 +293,16 @@ def _plan(
     def ways(board: tuple[int, ...], last: tuple[str, ...]) -> list[Way]:
         tops = [board.index(peg) if peg in board else len(board) for peg in range(pegs)]
         found = []
-        for name, a, b in free:
+        for name, a, b, more in free:
             disk = tops[a]
             if disk >= tops[b] or (last and (last[0], names[disk]) in rules.not_after):
                 continue
             after = (*board[:disk], b, *board[disk + 1 :])
-            found.append(Way((name,), after, costs[disk], labels[disk]))
+            found.append(Way((name,), after, costs[disk] + more, labels[disk]))
         return found
 
     def bound(board: tuple[int, ...]) -> int:
-        return sum([cost for peg, cost in zip(board, costs, strict=True) if peg != target])
+        return sum(compress(costs, map(ne, board, goal)))
 
     kept = tuple(label for label in last if label in remembered)
     return plan(places, kept, fuel, ways, bound)

@@ -2,7 +2,8 @@
 
 The reward is sparse: 1 at the goal, 0 until then. Levels are chambers in a row, each behind a door,
 turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 200 moves, by level.
-From level 7 on some floor is one-way, and hardly any other way is short enough.
+At level 7 some floor is one-way, and hardly any other way is short enough. From level 8 on gems have to be collected first, in rooms that
+are side by side: a shortest tour has to be found, which fetches some of the keys (`gem_maps.py`, `gem_tours.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import numpy as np
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
+from verigym.envs.games.gem_maps import GEM_SIZES, draw_rows, misleads
+from verigym.envs.games.gem_tours import GemTours
 from verigym.envs.games.paths import count_tried
 from verigym.errors import RequestError
 from verigym.reply import move as move_in
@@ -26,6 +29,7 @@ from verigym.verifiers.games.keydoor import (
     KeydoorLevel,
     KeydoorPlace,
     read_reference,
+    turned,
 )
 
 PROMPT = """\
@@ -38,8 +42,20 @@ You walk on a grid. @ is you, * is the goal, # is a wall, . is floor. An arrow, 
 only in the direction in which it points; you can leave it in any direction.
 A small letter is a key: walk onto it to take it. A capital letter is a locked door: walk into it \
 with its key to open it.
-Reach the goal within {max_turns} moves, {spare}. Blocked moves count. \
+Reach the goal within {max_turns} moves, few more than the shortest way takes. Blocked moves count. \
 Answer with one move: up, down, left or right."""
+GEM_PROMPT = """\
+You walk on a grid. @ is you, * is the goal, # is a wall, . is floor. An arrow, ↑, ↓, ← or →, is floor that you can step onto \
+only in the direction in which it points; you can leave it in any direction.{turning}
+A small letter is a key, $ is a gem: walk onto it to take it. A capital letter is a locked door: walk into it \
+with its key to open it. Keys are kept, and not every key has to be fetched.
+Collect all gems, then reach the goal; until you hold all gems, the goal is ordinary floor. {limit} Blocked moves count. \
+Answer with one move: up, down, left or right."""
+_TURNING = """ \
+A double arrow, ⇑, ⇓, ⇐ or ⇒, is such an arrow \
+that turns 90 degrees clockwise after each of your moves, blocked or not; the map shows how it points now."""
+_LIMIT = "You may make at most {max_moves} moves, a few more than the minimum."
+_FEWEST = "Use the fewest moves possible: with one move more than the minimum you fail. You have {max_turns} turns."
 
 
 @dataclass(frozen=True)
@@ -69,9 +85,6 @@ SIZES = {
     5: Size(chambers=3, width=3, height=4, shortest=range(15, 26), max_turns=40),
     6: Size(chambers=3, width=3, height=5, shortest=range(18, 31), max_turns=50),
     7: Size(4, 3, 6, range(26, 60), arrows=0.15, pillars=0.05, spare=15),
-    8: Size(5, 4, 6, range(36, 90), arrows=0.15, pillars=0.05, spare=10),
-    9: Size(5, 5, 8, range(48, 140), arrows=0.15, pillars=0.05, spare=5),
-    10: Size(6, 5, 8, range(60, 200), arrows=0.15, pillars=0.05, spare=0),
 }
 
 
@@ -90,11 +103,13 @@ class KeyDoor(Env[Walk]):
     id: ClassVar[str] = "verigym/games/keydoor-v0"
     verifier_id: ClassVar[str] = "games/keydoor"
     difficulties: ClassVar[tuple[str, ...]] = ("tiny", "easy", "medium", "hard")
-    max_observation_chars: ClassVar[int] = 1024
+    max_observation_chars: ClassVar[int] = 2048
     max_action_chars: ClassVar[int] = 1024
 
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
         """Return a map whose shortest solution has a length in the range of `level`."""
+        if level in GEM_SIZES:
+            return self._generate_gems(rng, level)
         size = SIZES[level]
         while True:
             rows = _draw(rng, size)
@@ -106,17 +121,37 @@ class KeyDoor(Env[Walk]):
                 if size.spare is not None:
                     prompt, max_turns = ARROW_PROMPT, len(path) + len(path) * size.spare // 100
                     limits = {"max_turns": max_turns, "max_moves": max_turns}
-                spare = (
-                    "few more than the shortest way takes"
-                    if size.spare
-                    else "as many as the shortest way takes"
-                )
                 return Draft(
-                    prompt=prompt.format(max_turns=max_turns, spare=spare),
+                    prompt=prompt.format(max_turns=max_turns),
                     reference={"rows": list(rows), **limits},
                     tags=("grid", f"shortest={len(path)}"),
                     essence=" ".join(rows),
                 )
+
+    def _generate_gems(self, rng: np.random.Generator, level: int) -> Draft:
+        """Return a map with gems whose shortest tour is not the one that eyesight finds."""
+        size = GEM_SIZES[level]
+        while True:
+            rows = draw_rows(rng, size)
+            essence = " ".join(rows)
+            if not self.wants(essence):
+                continue
+            tours = GemTours(KeydoorLevel(rows))
+            if not misleads(tours, size):
+                continue
+            fewest = tours.fewest(tours.level.start)
+            max_moves = fewest + fewest * size.spare // 100
+            # Where only the minimum counts, it is not stated: whoever knows it knows when to stop looking.
+            max_turns, limit = (max_moves, _LIMIT) if size.spare else (size.fewest.stop, _FEWEST)
+            return Draft(
+                prompt=GEM_PROMPT.format(
+                    turning=_TURNING if size.turning else "",
+                    limit=limit.format(max_moves=max_moves, max_turns=max_turns),
+                ),
+                reference={"rows": list(rows), "max_turns": max_turns, "max_moves": max_moves},
+                tags=("grid", f"shortest={fewest}"),
+                essence=essence,
+            )
 
     def initial(self, task: Task) -> Walk:
         """Return the start, with nothing held."""
@@ -124,7 +159,7 @@ class KeyDoor(Env[Walk]):
         return Walk(level, level.start)
 
     def turns_allowed(self, task: Task) -> int:
-        """Return the limit: about twice the shortest solution, and close to it from level 7 on."""
+        """Return the limit: about twice the shortest solution, close to it at levels 7 to 9, and no hint of it at level 10."""
         return read_reference(task)[1]
 
     def observe(self, state: Walk) -> str:
@@ -133,10 +168,16 @@ class KeyDoor(Env[Walk]):
         lines = []
         for row, line in enumerate(level.rows):
             cells = ["." if c == "@" or c in place.keys or c in place.opened else c for c in line]
+            for gem_row, gem_column in place.gems:
+                if gem_row == row:
+                    cells[gem_column] = "."
             if row == place.row:
                 cells[place.column] = "@"
-            lines.append("".join(cells))
-        return "\n".join(lines) + f"\nKeys: {' '.join(sorted(place.keys)) or 'none'}"
+            lines.append("".join(turned(cell, place.quarters) for cell in cells))
+        lines.append(f"Keys: {' '.join(sorted(place.keys)) or 'none'}")
+        if level.gems:
+            lines.append(f"Gems: {len(place.gems)} of {len(level.gems)}")
+        return "\n".join(lines)
 
     def transition(self, state: Walk, action: str) -> Transition[Walk]:
         """Apply one move. Unknown words and blocked moves change nothing and are invalid."""
@@ -156,30 +197,51 @@ class KeyDoor(Env[Walk]):
         return list(state.moves)
 
     def key(self, state: Walk) -> JSON:
-        """Return the position, keys and opened doors; the level is in the task's content."""
+        """Return the position, keys, opened doors, gems and quarter turns; the level is in the task's content."""
         place = state.place
-        return [place.row, place.column, sorted(place.keys), sorted(place.opened)]
+        key: list[JSON] = [place.row, place.column, sorted(place.keys), sorted(place.opened)]
+        if state.level.gems:
+            key.append(sorted(map(list, place.gems)))
+        return [*key, place.quarters] if state.level.is_turning else key
 
     def legal_actions(self, state: Walk) -> list[str]:
         """Return the moves that are not blocked."""
         return [m for m in MOVES if state.level.move(state.place, m) != state.place]
 
     def work(self, state: Walk) -> int:
-        """Count the steps that a search for the goal tries; later turns read the way that was found."""
-        return 1 if state.moves else count_tried(state.place, *_ways_in(state.level))
+        """Count the steps that a search for the goal, or a table of tours, tries; later turns read the way that was found."""
+        if state.moves:
+            return 1
+        if state.level.gems:
+            tours = GemTours(state.level)
+            tours.fewest(state.place)
+            return tours.tried
+        return count_tried(state.place, *_ways_in(state.level))
 
     def solve(self, state: Walk) -> str:
         """Return the first move of a shortest way to the goal."""
         level, place = state.level, state.place
+        if level.gems:
+            move = _tours(level).next_move(place)
+            if move is None:
+                raise RequestError(
+                    "the game is over, or the goal cannot be reached; there is no next move"
+                )
+            return move
         known = _known(level)
         if place not in known:
             path = level.shortest(place)
             if not path:
                 raise RequestError("the game is over; there is no next move")
-            for move in path:
-                known[place] = move
-                place = level.move(place, move)
+            for step in path:
+                known[place] = step
+                place = level.move(place, step)
         return known[state.place]
+
+
+@lru_cache(maxsize=16)
+def _tours(level: KeydoorLevel) -> GemTours:
+    return GemTours(level)
 
 
 @lru_cache(maxsize=64)

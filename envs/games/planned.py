@@ -119,7 +119,7 @@ def say(rules: HouseRules, fuel: int) -> str:
 
 def _said(label: str) -> str:
     """Return a label in words."""
-    if label in ("up", "down", "left", "right"):
+    if label in ("up", "down", "left", "right") or "->" in label:
         return f"a move {label}"
     return f"a {label}" if label.startswith("push") else label
 

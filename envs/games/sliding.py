@@ -27,13 +27,13 @@ SIZES = {
     6: (3, 3, 30),
 }
 # From level 7 on: rows, columns, length of the walk, moves that a search for the
-# least fuel tries, heavy tiles, and fuel to spare in
-# percent.
+# least fuel tries, heavy tiles, and fuel to spare in percent. From level 8 on boards are small and walks long: the start
+# is as far away as any, and the best way is neither seen nor built part by part.
 RULED = {
     7: (3, 3, 40, range(800, 3000), 2, 10),
-    8: (3, 4, 46, range(1300, 4000), 3, 5),
-    9: (4, 4, 48, range(2000, 5000), 5, 0),
-    10: (4, 5, 40, range(2400, 9000), 9, 0),
+    8: (3, 3, 150, range(3000, 12_000), 4, 5),
+    9: (2, 5, 150, range(8_000, 30_000), 4, 2),
+    10: (2, 5, 200, range(25_000, 80_000), 5, 0),
 }
 
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}

@@ -1,8 +1,10 @@
 """Keydoor: the rules of the grid, and the verifier that replays moves under them.
 
-A level is rows of one width: `.` floor, `#` wall, `@` start, `*` goal, a small letter a key, the
-capital letter the door it opens, an arrow floor that is entered in its direction alone. Walking onto a key takes it; walking into a door with its key
-opens the door and steps in. A move into a wall, a door without its key, an arrow that points elsewhere or the edge changes nothing.
+A level is rows of one width: `.` floor, `#` wall, `@` start, `*` goal, `$` a gem, a small letter a key, the
+capital letter the door it opens, an arrow floor that is entered in its direction alone. Walking onto a key or a gem takes it; walking into a door
+with its key opens the door and steps in. A move into a wall, a door without its key, an arrow that points elsewhere or the edge leaves the walker where it is.
+The goal counts only with all gems; before that it is floor. A double arrow is an arrow that makes a quarter turn clockwise after every move,
+a blocked one too.
 """
 
 from __future__ import annotations
@@ -22,17 +24,38 @@ from verigym.verifier import Verifier
 MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 MAX_MOVES = 10_000
 ARROWS = {"↑": "up", "↓": "down", "←": "left", "→": "right"}
-_CELLS = frozenset(".#@*") | ARROWS.keys()
+TURNING = {"⇑": "up", "⇒": "right", "⇓": "down", "⇐": "left"}
+"""Double arrows and where they point at first, in the order in which they turn."""
+QUARTERS = len(TURNING)
+GEM = "$"
+_CELLS = frozenset(".#@*") | {GEM} | ARROWS.keys() | TURNING.keys()
+_CLOCKWISE = "".join(TURNING)
+
+
+def turned(cell: str, quarters: int) -> str:
+    """Return a cell after so many quarter turns; only double arrows change."""
+    at = _CLOCKWISE.find(cell)
+    return cell if at < 0 else _CLOCKWISE[(at + quarters) % QUARTERS]
+
+
+def points(cell: str, quarters: int, otherwise: str) -> str:
+    """Return the direction in which an arrow points after so many quarter turns; `otherwise` if `cell` is none."""
+    if cell in TURNING:
+        return TURNING[turned(cell, quarters)]
+    return ARROWS.get(cell, otherwise)
 
 
 @dataclass(frozen=True, slots=True)
 class KeydoorPlace:
-    """State that moves change: position, keys held, doors opened. Everything else is the level."""
+    """State that moves change: position, keys held, doors opened, places of the gems held, and quarter turns of the double
+    arrows (0 to 3; 0 if there are none). Everything else is the level."""
 
     row: int
     column: int
     keys: frozenset[str] = frozenset()
     opened: frozenset[str] = frozenset()
+    gems: frozenset[tuple[int, int]] = frozenset()
+    quarters: int = 0
 
 
 class KeydoorLevel:
@@ -47,13 +70,20 @@ class KeydoorLevel:
         for cell in set(text) - _CELLS:
             if not (cell.isascii() and cell.isalpha()) or text.count(cell) != 1:
                 raise TaskError(
-                    f"cell {cell!r} must be a letter that stands once, or one of .#@*↑↓←→"
+                    f"cell {cell!r} must be a letter that stands once, or one of .#@*$↑↓←→⇑⇓⇐⇒"
                 )
         self.rows = rows
         self.height = len(rows)
         self.width = len(rows[0])
         self.start = KeydoorPlace(*self.find("@"))
         self.goal = self.find("*")
+        self.is_turning = not TURNING.keys().isdisjoint(text)
+        self.gems = frozenset(
+            (row, column)
+            for row, line in enumerate(rows)
+            for column, cell in enumerate(line)
+            if cell == GEM
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, KeydoorLevel) and self.rows == other.rows
@@ -70,23 +100,31 @@ class KeydoorLevel:
 
     def at_goal(self, place: KeydoorPlace) -> bool:
         """Return True if the game is won."""
-        return (place.row, place.column) == self.goal
+        return (place.row, place.column) == self.goal and len(place.gems) == len(self.gems)
 
     def move(self, place: KeydoorPlace, direction: str) -> KeydoorPlace:
-        """Return the place that `direction` leads to; `place` itself if the way is blocked."""
+        """Return the place that `direction` leads to; `place` itself if the way is blocked, but for double arrows, which turn."""
+        there = self._move(place, direction)
+        if self.is_turning:
+            return replace(there, quarters=(place.quarters + 1) % QUARTERS)
+        return there
+
+    def _move(self, place: KeydoorPlace, direction: str) -> KeydoorPlace:
         step = MOVES[direction]
         row, column = place.row + step[0], place.column + step[1]
         if not (0 <= row < self.height and 0 <= column < self.width):
             return place
         cell = self.rows[row][column]
-        if cell == "#" or ARROWS.get(cell, direction) != direction:
+        if cell == "#" or points(cell, place.quarters, direction) != direction:
             return place
         if cell.isupper() and cell not in place.opened:
             if cell.lower() not in place.keys:
                 return place
-            return KeydoorPlace(row, column, place.keys, place.opened | {cell})
+            return replace(place, row=row, column=column, opened=place.opened | {cell})
         if cell.islower() and cell not in place.keys:
-            return KeydoorPlace(row, column, place.keys | {cell}, place.opened)
+            return replace(place, row=row, column=column, keys=place.keys | {cell})
+        if cell == GEM and (row, column) not in place.gems:
+            return replace(place, row=row, column=column, gems=place.gems | {(row, column)})
         return replace(place, row=row, column=column)
 
     def shortest(self, place: KeydoorPlace) -> list[str] | None:
@@ -142,7 +180,7 @@ def read_max_moves(task: Task) -> int | None:
 
 
 class KeyDoorVerifier(Verifier):
-    """1.0 if the submitted moves, replayed from the start, reach the goal; else 0.0."""
+    """1.0 if the submitted moves, replayed from the start, reach the goal with all gems; else 0.0."""
 
     id: ClassVar[str] = "games/keydoor"
     version: ClassVar[int] = 1
@@ -170,5 +208,8 @@ class KeyDoorVerifier(Verifier):
             return scored(0.0, "over_budget", f"{len(submission)} moves, {most} are allowed")
         if level.at_goal(place):
             return scored(1.0, "goal_reached", f"in {len(submission)} moves")
+        if (place.row, place.column) == level.goal:
+            held = f"{len(place.gems)} of {len(level.gems)} gems"
+            return scored(0.0, "gems_missing", f"ended at the goal with {held}")
         where = f"row {place.row + 1}, column {place.column + 1}"
         return scored(0.0, "goal_not_reached", f"ended at {where} after {len(submission)} moves")

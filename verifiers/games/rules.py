@@ -84,16 +84,17 @@ Pegs = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class HanoiState:
-    """Disks on each peg, the largest first; won if `target` holds all."""
+    """Disks on each peg, the largest first; won if they lie as in `goal`, or `target` holds all if there is none."""
 
     pegs: Pegs
     target: int
+    goal: Pegs | None = None
 
 
 class HanoiRules:
-    """`{"disks": n}` from peg 1 to the last of `pegs` (3); or `{"start": [[3,2,1],[],[]]}`, `target`.
+    """`{"disks": n}` from peg 1 to the last of `pegs` (3); or `{"start": [[3,2,1],[],[]]}`, `target` or `goal`.
 
-    A move is `[from, to]`, `"1->3"`, `"1 3"` or `"A C"`, pegs from 1 or A.
+    A `goal` says how the disks have to lie, as `start` does. A move is `[from, to]`, `"1->3"`, `"1 3"` or `"A C"`, pegs from 1 or A.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> HanoiState:
@@ -101,17 +102,15 @@ class HanoiRules:
         if raw is None:
             count, pegs = _whole(reference, "disks", 1, 64), _whole(reference, "pegs", 3, 10, 3)
             raw = [list(range(count, 0, -1))] + [[] for _ in range(pegs - 1)]
-        if not isinstance(raw, list | tuple) or not 3 <= len(raw) <= 10:
-            raise TaskError("hanoi: start must be a list of 3 to 10 pegs")
-        for peg in raw:
-            falls = isinstance(peg, list | tuple) and all(type(disk) is int for disk in peg)
-            if not falls or list(peg) != sorted(set(peg), reverse=True):
-                raise TaskError("hanoi: a peg is a list of disks, the largest first")
-        disks = sorted(disk for peg in raw for disk in peg)
-        if not disks or disks != list(range(1, len(disks) + 1)):
-            raise TaskError("hanoi: the disks must be 1 to n, each once")
-        target = _whole(reference, "target", 1, len(raw), len(raw))
-        return HanoiState(tuple(tuple(peg) for peg in raw), target - 1)
+        start, goal = _pegs(raw, "start"), None
+        if "goal" in reference:
+            goal = _pegs(reference["goal"], "goal")
+            if len(goal) != len(start) or sum(map(len, goal)) != sum(map(len, start)):
+                raise TaskError("hanoi: start and goal must have the same pegs and disks")
+            if "target" in reference:
+                raise TaskError("hanoi: give either target or goal, not both")
+        target = _whole(reference, "target", 1, len(start), len(start))
+        return HanoiState(start, target - 1, goal)
 
     def read(self, move: JSON) -> tuple[int, int] | None:
         ends: list[JSON] = []
@@ -140,9 +139,11 @@ class HanoiRules:
         pegs = list(state.pegs)
         pegs[target] = (*pegs[target], pegs[source][-1])
         pegs[source] = pegs[source][:-1]
-        return HanoiState(tuple(pegs), state.target)
+        return HanoiState(tuple(pegs), state.target, state.goal)
 
     def won(self, state: HanoiState) -> bool:
+        if state.goal is not None:
+            return state.pegs == state.goal
         return all(not peg for i, peg in enumerate(state.pegs) if i != state.target)
 
     def labels(self, state: HanoiState, move: tuple[int, int]) -> tuple[str, ...]:
@@ -321,6 +322,22 @@ def _whole(
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise TaskError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
     return value
+
+
+def _pegs(raw: JSON, name: str) -> Pegs:
+    """Return the disks of each peg. Raises TaskError if they are not the disks 1 to n, the largest first on each peg."""
+    if not isinstance(raw, list | tuple) or not 3 <= len(raw) <= 10:
+        raise TaskError(f"hanoi: {name} must be a list of 3 to 10 pegs")
+    found: list[tuple[int, ...]] = []
+    for peg in raw:
+        falls = isinstance(peg, list | tuple) and all(type(disk) is int for disk in peg)
+        if not falls or list(peg) != sorted(set(peg), reverse=True):
+            raise TaskError("hanoi: a peg is a list of disks, the largest first")
+        found.append(tuple(peg))
+    disks = sorted(disk for peg in found for disk in peg)
+    if not disks or disks != list(range(1, len(disks) + 1)):
+        raise TaskError("hanoi: the disks must be 1 to n, each once")
+    return tuple(found)
 
 
 def _peg(end: JSON) -> int | None:

@@ -46,7 +46,7 @@ def test_large_sudokus_are_solved_by_what_is_forced(level):
 
 
 def test_a_move_that_was_found_on_a_longer_way_is_the_same():
-    env = verigym.make("games/keydoor", difficulty=8)
+    env = verigym.make("games/keydoor", difficulty=7)
     env.reset(seed=5)
     level, seen = env.state.level, []
     while not env.state.level.at_goal(env.state.place):
@@ -68,15 +68,22 @@ def test_an_arrow_is_entered_in_its_direction_alone():
     assert level.shortest(level.start) == ["right", "right", "down"]
 
 
-def test_the_shortest_way_is_all_that_the_hardest_keydoor_allows():
+def test_no_move_more_than_the_fewest_is_paid_on_the_hardest_keydoor():
     env = verigym.make("games/keydoor", difficulty=10)
     env.reset(seed=2)
-    assert env.turns_allowed(env.task) == len(env.state.level.shortest(env.state.place))
-    over = False
+    start, moves, over = env.snapshot(), [], False
     while not over:
-        _, reward, terminated, truncated, _ = env.step(env.oracle())
-        over = terminated or truncated
+        moves.append(env.oracle())
+        _, reward, over, _, _ = env.step(moves[-1])
     assert reward == 1.0
+    assert len(moves) == env.task.reference["max_moves"] < env.turns_allowed(env.task)
+    env.restore(start)
+    for move in ["up", "down", "left", "right"]:  # the way back is found, but too late
+        _, reward, over, _, _ = env.step(move)
+    while not over:
+        _, reward, over, _, _ = env.step(env.oracle())
+    assert len(env.state.moves) > len(moves)
+    assert reward == 0.0
 
 
 def test_the_last_board_is_shown_like_those_before_it():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import verigym
+from verigym.envs.games.hanoi import FAR
 from verigym.envs.games.lamps import count_elimination, pressed
 from verigym.envs.games.mastermind import fitting
 from verigym.envs.games.nim import count_values
@@ -15,7 +16,7 @@ from verigym.envs.games.push_plans import detours
 from verigym.errors import TaskError
 from verigym.verifiers.games.duels import nim_moves, restricted_move, taken
 from verigym.verifiers.games.guessing import code_marks
-from verigym.verifiers.games.house_rules import HouseRules
+from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules, Ruled
 from verigym.verifiers.games.lights import Lamps, LightsRules, press
 from verigym.verifiers.games.rules import RULES
 
@@ -68,6 +69,73 @@ def test_a_small_sliding_board_takes_the_least_fuel():
     start = RULES["sliding"].start(reference)
     found = env.plan_on(start.board, start.rules, start.fuel, ())
     assert found.fuel == least_fuel(env.rules, start, env.moves) > len(found.moves)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_deep_sliding_board_takes_the_least_fuel(seed):
+    rng = np.random.default_rng(seed)
+    goal = rng.permutation(8).tolist()
+    extra = {f"tile {tile}": int(rng.integers(1, 4)) for tile in (1, 4, 6)}
+    start = RULES["sliding"].start(
+        {
+            "rows": [goal[:4], goal[4:]],
+            "goal": [goal[:4], goal[4:]],
+            "house_rules": {"extra": extra},
+        }
+    )
+    env = verigym.make("games/sliding", difficulty=10)
+    for _ in range(300):
+        moves = env.moves(start.board)
+        start = env.rules.apply(start, moves[int(rng.integers(len(moves)))])
+    start = Ruled(start.board, start.rules, MAX_FUEL)
+    found = env.plan_on(start.board, start.rules, start.fuel, ())
+    assert found.fuel == least_fuel(env.rules, start, env.moves)
+    assert len(found.moves) > 10
+
+
+@pytest.mark.parametrize("level", [8, 9, 10])
+def test_a_sliding_board_cannot_be_seen_through(level):
+    env = verigym.make("games/sliding", difficulty=level)
+    for seed in range(2):
+        env.reset(seed=seed)
+        start = env.state.board
+        found = env.plan_on(start.board, start.rules, start.fuel, ())
+        apart = sum(
+            start.rules.cost((f"tile {tile}",)) * steps_apart(start.board, tile)
+            for tile in range(1, len(start.board.tiles))
+        )
+        assert found.fuel > 1.25 * apart
+        assert len(found.moves) >= 20
+
+
+def steps_apart(board, tile):
+    here, there = (divmod(cells.index(tile), board.width) for cells in (board.tiles, board.goal))
+    return abs(here[0] - there[0]) + abs(here[1] - there[1])
+
+
+@pytest.mark.parametrize("level", sorted(FAR))
+def test_a_drawn_goal_of_hanoi_is_far_away(level):
+    env = verigym.make("games/hanoi", difficulty=level)
+    for seed in range(2):
+        prompt, _ = env.reset(seed=seed)
+        start = env.state.board
+        found = env.plan_on(start.board, start.rules, start.fuel, ())
+        assert len(found.moves) >= FAR[level].moves
+        assert sum(map(len, start.board.pegs)) == FAR[level].disks
+        for disk in (FAR[level].disks, FAR[level].disks - 1):
+            here, there = (
+                next(peg for peg, disks in enumerate(pegs) if disk in disks)
+                for pegs in (start.board.pegs, start.board.goal)
+            )
+            assert here != there
+        goal = "\n".join(
+            f"peg {number}: {' '.join(map(str, disks)) or 'empty'}"
+            for number, disks in enumerate(start.board.goal, 1)
+        )
+        assert f"into this position:\n{goal}\nYou have" in prompt
+        assert any("->" in label for label, _ in start.rules.extra)
+        assert played(env) == 1.0
+        assert env.state.board.board.pegs == start.board.goal
 
 
 @pytest.mark.parametrize("game", ["hanoi", "sliding"])

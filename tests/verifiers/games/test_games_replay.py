@@ -178,6 +178,11 @@ def test_hostile_input_ends_at_once_with_a_verdict(name, game):
         {"game": "hanoi", "start": [[3, 1], [], []]},
         {"game": "hanoi", "start": [[], [], [1]]},
         {"game": "hanoi", "disks": 2, "target": 4},
+        {"game": "hanoi", "disks": 2, "goal": [[2, 1], []]},
+        {"game": "hanoi", "disks": 2, "goal": [[3, 2, 1], [], []]},
+        {"game": "hanoi", "disks": 2, "goal": [[1, 2], [], []]},
+        {"game": "hanoi", "disks": 2, "goal": "peg 2"},
+        {"game": "hanoi", "disks": 2, "goal": [[], [2], [1]], "target": 2},
         {"game": "hanoi", "disks": 2, "max_moves": 0},
         {"game": "keydoor", "rows": ["@@*"]},
         {"game": "sliding", "rows": [[1, 1], [0, 2]]},
@@ -195,3 +200,10 @@ def test_a_reference_that_cannot_be_used_is_a_fault_without_a_score(reference):
     verdict = judge(reference, ["up"])
     assert verdict.score is None
     assert (verdict.status, verdict.reason) == (verigym.Status.VERIFIER_ERROR, "bad_task")
+
+
+def test_hanoi_is_won_in_the_position_of_its_goal_alone():
+    reference = {"game": "hanoi", "disks": 2, "goal": [[], [2], [1]]}
+    assert judge(reference, ["1->3", "1->2"]).score == 1.0
+    assert judge(reference, ["1->2", "1->3"]).score == 0.0
+    assert judge(reference, ["1->2", "1->3", "2->3"]).score == 0.0  # all on one peg
