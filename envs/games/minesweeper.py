@@ -10,6 +10,8 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.counted_fields import SIZES as COUNTED
+from verigym.envs.games.counted_fields import count_proof, draw_counted, prove
 from verigym.envs.games.minesweeper_proofs import count_reasoning, proved
 from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.minesweeper import (
@@ -21,7 +23,7 @@ from verigym.verifiers.games.minesweeper import (
     spread,
 )
 
-# Height, width, mines, and turns.
+# Height, width and mines; `counted_fields.py` has higher levels.
 SIZES = {
     1: (4, 4, 2),
     2: (5, 5, 4),
@@ -30,9 +32,6 @@ SIZES = {
     5: (8, 8, 12),
     6: (9, 9, 16),
     7: (10, 10, 20),
-    8: (11, 11, 25),
-    9: (12, 12, 30),
-    10: (14, 14, 41),
 }
 _AT_ONCE = 8
 
@@ -54,7 +53,9 @@ class Minesweeper(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """Draw until reasoning from the first cell opens all."""
+        """Draw until reasoning from the first cell, or from those open at the start, opens all."""
+        if level in COUNTED:
+            return draw_counted(rng, level, self.wants)
         height, width, count = SIZES[level]
         while True:
             for at, *shares in rng.random((_AT_ONCE, count + 1)).tolist():
@@ -107,13 +108,18 @@ class Minesweeper(ReplayedGame):
         if self.lost(board):
             return None
         field = board.field
-        safe = proved(field, board.cells, 0)[0] or field.free & ~board.cells
+        free = (
+            proved(field, board.cells, 0) if field.counting is None else prove(field, board.cells)
+        )
+        safe = free[0] or field.free & ~board.cells
         lowest = (safe & -safe).bit_length() - 1
         return _names(field.height, field.width)[lowest // 4] if safe else None
 
     @override
     def work(self, state: Play) -> int:
-        """Count the cells that are looked at until one is proved free."""
+        """Count the cells that are looked at until one is proved free, or the terms that are added in an elimination."""
+        if state.board.field.counting is not None:
+            return count_proof(state.board)
         return count_reasoning(state.board)
 
 

@@ -14,22 +14,28 @@ from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.counted_cells import Counting, counted, counting_of
 
 Cell = tuple[int, int]
 MAX_SIDE = 40
 GAP = 3
 """Number of digits between two rows."""
-_DIGITS = str.maketrans(".*", "01")
+_DIGITS = str.maketrans(".o*", "001")
+_OPEN = str.maketrans(".o*", "010")
 
 
 class Field(Struct, frozen=True, gc=False):
-    """Height, width, the set of mines, the other cells, and how many mines are around each cell."""
+    """Height, width, the set of mines, the other cells, and the number of each cell.
+
+    That is how many mines are around it, or what `counting` says.
+    """
 
     height: int
     width: int
     mines: int
     free: int
     numbers: int
+    counting: Counting | None = None
 
 
 class Opened(Struct, frozen=True, gc=False):
@@ -50,6 +56,17 @@ def field_of(height: int, width: int, mines: int) -> Field:
     """Return the field with these mines."""
     cells = every(height, width)
     return Field(height, width, mines, cells ^ mines, around(mines, width) & 15 * cells)
+
+
+def counted_field(height: int, width: int, mines: int, counting: Counting) -> Field:
+    """Return the field with these mines, and numbers that count other cells than those around."""
+    numbers = counted(counting, height, width, width + GAP, mines)
+    return Field(height, width, mines, every(height, width) ^ mines, numbers, counting)
+
+
+def number_at(field: Field, cell: int) -> int:
+    """Return the number of a cell."""
+    return field.numbers // cell & 15
 
 
 # These few lines are where the time of a field goes: drawing one that needs no guess counts some ten times.
@@ -76,7 +93,10 @@ def some(counts: int, cells: int) -> int:
 
 
 def opened_from(field: Field, cells: int, new: int) -> int:
-    """Return `cells` and what opening `new` opens: with no mine around, the cells around too."""
+    """Return `cells` and what opening `new` opens: with no mine around, the cells around too; nothing else in a field
+    whose numbers count other cells."""
+    if field.counting is not None:
+        return cells | new
     new &= ~cells
     cells |= new
     numbers, free = field.numbers, field.free
@@ -96,6 +116,10 @@ class MinesweeperRules:
 
     `rows` may be one text with spaces between them. `first` is open at the start. Won if all cells
     without a mine are open and none with one.
+
+    With `"counted": [[-2, 1], ...]` a number counts the mines in the cells so many rows down and columns to the right
+    of it, around the edges too if `wrapped`; it is a remainder if there is a `modulus`. Nothing opens by itself, and
+    the cells `o` of `rows` are open at the start in place of `first`.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Opened:
@@ -105,12 +129,20 @@ class MinesweeperRules:
         elif not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
             raise TaskError("minesweeper: rows must be a list of texts, or one text")
         lines: list[str] = rows  # type: ignore[assignment]
-        if len(set(map(len, lines))) != 1 or "".join(lines).strip(".*"):
-            raise TaskError("minesweeper: rows of one width of . and *")
+        signs = ".*" if reference.get("counted") is None else ".*o"
+        if len(set(map(len, lines))) != 1 or "".join(lines).strip(signs):
+            raise TaskError(f"minesweeper: rows of one width of {' and '.join(signs)}")
         height, width = len(lines), len(lines[0])
         if not (height <= MAX_SIDE and 1 <= width <= MAX_SIDE):
             raise TaskError(f"minesweeper: at most {MAX_SIDE} by {MAX_SIDE}")
-        field = field_of(height, width, _mines(lines))
+        if counting := counting_of(reference, height, width):
+            if first is not None:
+                raise TaskError(
+                    "minesweeper: with counted, cells o of the rows take the place of first"
+                )
+            field = counted_field(height, width, _cells(lines, _DIGITS), counting)
+            return Opened(field, _cells(lines, _OPEN))
+        field = field_of(height, width, _cells(lines, _DIGITS))
         move = self.read(first)
         bit = 0 if move is None else _at(field, move)
         if not bit & field.free:
@@ -155,6 +187,6 @@ def _at(field: Field, cell: Cell) -> int:
     return 1 << 4 * (row * (field.width + GAP) + column) if inside else 0
 
 
-def _mines(rows: Sequence[str]) -> int:
-    digits = ("0" * GAP).join(rows).translate(_DIGITS)
+def _cells(rows: Sequence[str], which: dict[int, int]) -> int:
+    digits = ("0" * GAP).join(rows).translate(which)
     return int(digits[::-1], 16)
