@@ -17,6 +17,8 @@ from verigym.envs.tools.calls import as_text, submission_of
 from verigym.envs.tools.dispatch import Dispatcher, Freight, draw_freight, is_sound, with_limit
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.freight_words import POSTPONE, TOOLS, steps_of, words_of
+from verigym.envs.tools.held_freight import draw_held_freight
+from verigym.envs.tools.hold import Hold, HoldLoad
 from verigym.question import Ask, Question, QuestionState
 from verigym.task import Task
 from verigym.verifiers.tools.read_calls import ReadCall
@@ -56,8 +58,10 @@ LEVELS = {
 """Requests (least, most), siblings of functions that are wanted, further functions."""
 
 
-FREIGHT = {7: (7, 2), 8: (10, 4), 9: (14, 6), 10: (22, 8)}
+FREIGHT = {7: (7, 2), 8: (10, 4)}
 """Consignments, and articles of each rank, by level."""
+HELD = {9: HoldLoad(20, 6, 8, 13), 10: HoldLoad(30, 7, 14, 20)}
+"""Sizes of tasks with several limits and pairs, by level."""
 UNLIMITED = 7
 """Consignments up to which there is no limit of kilograms."""
 _DISPATCH = """\
@@ -90,6 +94,8 @@ class FunctionCall(Question):
         draws = Draws(rng)
         if level in FREIGHT:
             return _freight(draws, *FREIGHT[level])
+        if level in HELD:
+            return ask_held(draws, HELD[level])
         least, most, siblings, further = LEVELS[level]
         hard = level >= 6
         n = draws.between(least, most)
@@ -134,7 +140,8 @@ class FunctionCall(Question):
         the function that fits; in freight, the entries looked up, the conditions compared and the steps calculated."""
         reference: Any = state.task.reference
         if "env" in reference:
-            dispatcher = Dispatcher(msgspec.convert(reference["env"], Freight))
+            hold = msgspec.convert(reference["hold"], Hold) if "hold" in reference else None
+            dispatcher = Dispatcher(msgspec.convert(reference["env"], Freight), hold)
             dispatcher.calls()
             return dispatcher.operations
         operations = 0
@@ -178,20 +185,34 @@ def _freight(draws: Draws, count: int, articles: int) -> Ask:
             freight = with_limit(draws, freight)
     tools = [*TOOLS, POSTPONE] if freight.limit else list(TOOLS)
     calls = Dispatcher(freight).calls()
+    return _ask(
+        steps_of(freight), words_of(freight), tools, calls, {"env": msgspec.to_builtins(freight)}
+    )
+
+
+def _ask(
+    steps: str, tables: str, tools: list[Any], calls: list[ReadCall], plain: dict[str, Any]
+) -> Ask:
     expected: list[JSON] = [{"name": c.name, "arguments": c.arguments} for c in calls]
-    prompt = _DISPATCH.format(
-        steps=steps_of(freight),
-        tables=words_of(freight),
-        tools="\n".join(json.dumps(tool["function"]) for tool in tools),
-    )
-    plain = msgspec.to_builtins(freight)
+    freight = plain["env"]
     return Ask(
-        prompt=prompt,
+        prompt=_DISPATCH.format(
+            steps=steps,
+            tables=tables,
+            tools="\n".join(json.dumps(tool["function"]) for tool in tools),
+        ),
         answer="",
-        steps=20 * count,
-        reference={"tools": tools, "expected": expected, "order": "bag", "env": plain},
-        essence=[plain["consignments"], plain["articles"]],
+        steps=20 * len(freight["consignments"]),
+        reference={"tools": tools, "expected": expected, "order": "bag", **plain},
+        essence=[freight["consignments"], freight["articles"]],
     )
+
+
+def ask_held(draws: Draws, load: HoldLoad) -> Ask:
+    """Draw a task with several limits and pairs."""
+    freight, hold, calls = draw_held_freight(draws, load)
+    plain = {"env": msgspec.to_builtins(freight), "hold": msgspec.to_builtins(hold)}
+    return _ask(steps_of(freight, hold), words_of(freight, hold), [*TOOLS, POSTPONE], calls, plain)
 
 
 def _asked(draws: Draws, ability: Ability, worded: bool, may_lack: bool) -> tuple[str, ReadCall]:

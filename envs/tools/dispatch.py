@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -19,6 +19,8 @@ from verigym.envs.tools.cases.rulebook import (
     decide,
 )
 from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.hold import Hold
+from verigym.envs.tools.hold_search import HoldItem, HoldSearch
 from verigym.envs.tools.people import DAYS
 from verigym.verifiers.tools.read_calls import ReadCall
 
@@ -47,6 +49,18 @@ _OF_ALL = (
 """Traits of tasks with a limit."""
 _COUNTED = ValueClasses((*TRAITS[5:7], *_OF_ALL))
 """Traits that depend on what was booked before."""
+_OF_BOOKINGS = ("earlier", "sum", "all", "total", "before")
+"""Facts that depend on what was booked before."""
+_FAR_MARKS = {
+    "earlier": (0, 1, 2, 3),
+    "sum": (30, 70, 110, 150),
+    "all": (2, 4, 7, 10),
+    "total": (90, 180, 280, 400),
+}
+"""Marks of traits that depend on bookings, where many consignments are booked."""
+_MANY = tuple(
+    replace(one, fixed=_FAR_MARKS.get(one.name, one.fixed)) for one in (*TRAITS, *_OF_ALL)
+)
 
 
 @dataclass(frozen=True)
@@ -104,9 +118,12 @@ class Freight:
     """Kilograms that may be booked in all; 0 if there is no limit."""
 
 
-def draw_freight(draws: Draws, count: int, articles: int, limited: bool = False) -> Freight:
-    """Draw a task of `count` consignments and `articles` of each rank, yet without the limit that it may have."""
-    rules = RuleDraws(draws, (*TRAITS, *_OF_ALL) if limited else TRAITS)
+def draw_freight(
+    draws: Draws, count: int, articles: int, limited: bool = False, many: bool = False
+) -> Freight:
+    """Draw a task of `count` consignments and `articles` of each rank, yet without the limit that it may have; `many`
+    of a task with a limit are booked."""
+    rules = RuleDraws(draws, _MANY if many else (*TRAITS, *_OF_ALL) if limited else TRAITS)
     cities = draws.some(_CITIES, 4)
     ways = [(a, b) for a in cities for b in cities if a != b]
     routes = tuple(
@@ -170,22 +187,22 @@ def _consignment(
 class Dispatcher:
     """Works a task out, step by step, and counts the operations."""
 
-    def __init__(self, freight: Freight) -> None:
-        self.freight = freight
+    def __init__(self, freight: Freight, hold: Hold | None = None) -> None:
+        self.freight, self.hold = freight, hold
         self.operations = 0
         self.weights: dict[str, list[int]] = {client.name: [] for client in freight.clients}
         self.prices: dict[str, list[int]] = {client.name: [] for client in freight.clients}
         self.booked: list[int] = []
         self.goods = [""]
+        self.numbers: set[int] = set()
         self._known: dict[tuple[object, ...], Offer | None] = {}
         self.trucks = {n: [1, 0] for n in range(len(freight.routes))}
 
-    def calls(self) -> list[ReadCall]:
-        """Return all calls."""
-        chosen = self.best_way() if self.freight.limit else None
-        count = len(self.freight.consignments)
+    def calls(self, chosen: Container[int] | None = None) -> list[ReadCall]:
+        """Return all calls; `chosen` are the places of what is not postponed, by default the best choice."""
+        chosen = self._best_places() if chosen is None else chosen
         calls = [
-            self._dispatch(one, chosen is None or chosen.has(place, count))
+            self._dispatch(one, place in chosen)
             for place, one in enumerate(self.freight.consignments)
         ]
         for client in self.freight.clients:
@@ -199,6 +216,33 @@ class Dispatcher:
                 bill: dict[str, JSON] = {"client": client.name, "total": total}
                 calls.append(ReadCall("send_invoice", bill))
         return calls
+
+    def _best_places(self) -> Container[int]:
+        places = range(len(self.freight.consignments))
+        if self.hold is not None:
+            search = self.hold_search(self.hold)
+            found = search.best(search.plan()[1])
+            self.operations += search.operations
+            return set() if found is None else found.places
+        if not self.freight.limit:
+            return places
+        way = self.best_way()
+        return {place for place in places if way.has(place, len(places))}
+
+    def hold_search(self, hold: Hold) -> HoldSearch:
+        """Return the search for the best choice within the limits of a hold."""
+        freight = self.freight
+        names = [client.name for client in freight.clients]
+        items = []
+        for place, one in enumerate(freight.consignments):
+            weight = -(-one.amount * GRAMS[one.unit] // 1000)
+            facts = self._facts(one, self._client(one.client), weight)
+            own = {name: value for name, value in facts.items() if name not in _OF_BOOKINGS}
+            sizes = (weight, hold.litres[place], hold.crates[place])
+            fee = freight.tariff.fee(weight, facts)
+            items.append(HoldItem(names.index(one.client), one.goods, fee, sizes, own))
+        limits = (freight.limit, hold.most_litres, hold.most_crates)
+        return HoldSearch(items, freight.articles, freight.tariff, limits, hold.pairs)
 
     def search(self) -> WaySearch:
         """Return the search over all ways through the consignments."""
@@ -287,11 +331,12 @@ class Dispatcher:
             return ReadCall("reject", {"consignment": one.number, "article": article.number})
         if not is_chosen:
             return ReadCall("postpone", {"consignment": one.number})
-        fee = self.freight.tariff.fee(weight, facts)
+        fee = self.freight.tariff.fee(weight, facts) + self._of_pairs(one.number)
         price = -(-fee * self._look_up(self.freight.rates, client.currency) // 100)
         for _ in ("two parts", "their sum", "half", "limit", "currency"):
             self.operations += 1
         self._note(one, weight)
+        self.numbers.add(one.number)
         self.prices[one.client].append(price)
         arguments: dict[str, JSON] = {
             "consignment": one.number,
@@ -306,6 +351,15 @@ class Dispatcher:
             arguments["cover"] = -(-one.value // 100) * 100
         self.operations += 1
         return ReadCall("book", arguments)
+
+    def _of_pairs(self, number: int) -> int:
+        """Return what the price of a consignment rises by for the pairs that it is the second of."""
+        more = 0
+        for pair in self.hold.pairs if self.hold else ():
+            self.operations += 1
+            if pair.second == number and pair.first in self.numbers:
+                more += pair.more or 0
+        return more
 
     def _facts(self, one: Consignment, client: FreightClient, weight: int) -> dict[str, str | int]:
         total = 0
@@ -363,10 +417,21 @@ def is_sound(freight: Freight) -> bool:
     """Return True if something is booked and something rejected, and who ignores exceptions or fills one truck for
     ever goes wrong."""
     calls = Dispatcher(freight).calls()
+    return is_told_apart(freight, calls)
+
+
+def is_told_apart(
+    freight: Freight,
+    calls: list[ReadCall],
+    hold: Hold | None = None,
+    chosen: Container[int] | None = None,
+) -> bool:
+    """Return True if the calls book and reject something, and who ignores exceptions or fills one truck for ever makes
+    others, with the same choice if it is given."""
     wanted = {"book", "reject"} | ({"postpone", "send_invoice"} if freight.limit else set())
     if not wanted <= {call.name for call in calls}:
         return False
     bare = tuple(one.without_exception() for one in freight.articles)
     wide = tuple(replace(one, capacity=10**6) for one in freight.routes)
     others = (replace(freight, articles=bare), replace(freight, routes=wide))
-    return all(Dispatcher(other).calls() != calls for other in others)
+    return all(Dispatcher(other, hold).calls(chosen) != calls for other in others)

@@ -6,13 +6,14 @@ from verigym.canonical import JSON
 from verigym.envs.tools.abilities import define
 from verigym.envs.tools.cases.rulebook import RANKS, Tariff
 from verigym.envs.tools.dispatch import Consignment, Freight
+from verigym.envs.tools.hold import Hold
 
 
 def _ahead(minutes: int) -> str:
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
 
 
-def words_of(freight: Freight) -> str:
+def words_of(freight: Freight, hold: Hold | None = None) -> str:
     """Return the tables, rules and consignments in words."""
     lines = ["Clients:"]
     lines += [f"- {c.name}: tier {c.tier}, currency {c.currency}" for c in freight.clients]
@@ -31,9 +32,14 @@ def words_of(freight: Freight) -> str:
         lines.append(f"{title}:")
         mine = [one for one in freight.articles if one.number.startswith(rank)]
         lines += [f"- Article {one.number}. {one.body}" for one in mine]
-    lines.append(f"Prices:\n- {_price_words(freight.tariff)}")
+    lines.append(f"Prices:\n- {_price_words(freight.tariff)}{_OF_PAIRS if hold else ''}")
+    if hold:
+        lines.append("Pairs:")
+        lines += [f"- {pair.words}" for pair in hold.pairs]
     lines.append("Consignments:")
-    lines += [_line(freight, one) for one in freight.consignments]
+    for place, one in enumerate(freight.consignments):
+        space = f", {hold.litres[place]} litres, crates: {hold.crates[place]}" if hold else ""
+        lines.append(_line(freight, one, space))
     return "\n".join(lines)
 
 
@@ -47,10 +53,16 @@ def _price_words(tariff: Tariff) -> str:
     )
 
 
-def _line(freight: Freight, one: Consignment) -> str:
+_OF_PAIRS = (
+    " After all this, for each pair below of which both are booked, the price of the one with the higher number is so much "
+    "more or less."
+)
+
+
+def _line(freight: Freight, one: Consignment, space: str) -> str:
     route = freight.routes[one.route]
     return (
-        f"- {one.number}: {one.client}, {one.amount} {one.unit} of {one.goods}, value {one.value} euros, "
+        f"- {one.number}: {one.client}, {one.amount} {one.unit} of {one.goods}{space}, value {one.value} euros, "
         f"{route.origin} to {route.destination}, ready at {one.ready.replace('T', ' ')}"
     )
 
@@ -61,18 +73,27 @@ _EARLIER_OF_ALL = (
 )
 
 
-def _limit_words(freight: Freight) -> str:
-    return f"""\
-3a. At most {freight.limit} kilograms, by the weights of step 1, may be booked in all; this is too little for all that the articles let pass. \
-Choose what is postponed so that the prices of the bookings, in euros, come to as much as possible. Of several choices with the same \
-total of prices, take the one whose bookings weigh less in all; if they weigh the same too, look at the consignment with the lowest number that is booked by \
-one of them and not by the other, and take the one that books it. What is booked changes what articles and prices say of later consignments, \
+_EFFECTS = """\
+What is booked changes what articles and prices say of later consignments, \
 so that they may let one pass that they would refuse otherwise, and the other way round; a consignment that is postponed is not carried out, and \
 is no earlier booking. If the articles refuse a consignment, with those booked before, it is rejected, never postponed. To postpone one, call postpone.
 """
 
 
-def steps_of(freight: Freight) -> str:
+def _limit_words(freight: Freight, hold: Hold | None) -> str:
+    if hold:
+        return f"""\
+3a. At most {freight.limit} kilograms, by the weights of step 1, at most {hold.most_litres} litres and at most {hold.most_crates} crates may be booked \
+in all; this is too little for all that the articles let pass. Of a pair that says "not both", at most one may be booked. Choose what is postponed so that the \
+prices of the bookings, in euros, come to as much as possible. Exactly one choice is best. {_EFFECTS}"""
+    return f"""\
+3a. At most {freight.limit} kilograms, by the weights of step 1, may be booked in all; this is too little for all that the articles let pass. \
+Choose what is postponed so that the prices of the bookings, in euros, come to as much as possible. Of several choices with the same \
+total of prices, take the one whose bookings weigh less in all; if they weigh the same too, look at the consignment with the lowest number that is booked by \
+one of them and not by the other, and take the one that books it. {_EFFECTS}"""
+
+
+def steps_of(freight: Freight, hold: Hold | None = None) -> str:
     """Return what is to be done, in words."""
     return f"""\
 Dispatch the consignments below, in the order of their numbers, by function calls, all in one reply; the order of the calls \
@@ -84,7 +105,7 @@ the articles follow in the order in which they stand. The first article that app
 if none applies, the consignment is carried out. An article does not apply where its exception holds. {_EARLIER_OF_ALL if freight.limit else _EARLIER} with a lower number that are carried out. The hour of the ready time is that of the local time \
 at the origin, without its minutes.
 3. If an article refuses it, call reject with the number of that article.
-{_limit_words(freight) if freight.limit else ""}4. If it is carried out, call book:
+{_limit_words(freight, hold) if freight.limit else ""}4. If it is carried out, call book:
 - truck: the trucks of a route are numbered from 1 and filled one after the other in the order of the bookings. A \
 booking that does not fit into the current truck, by weight, begins the next one; an earlier truck takes nothing more.
 - departs: the ready time, which is local at the origin, plus the handling of its goods, in UTC, rounded up to the next \
