@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from itertools import compress
-from operator import ne
 from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.planned import FuelPlan, PlannedGame, Way, plan, say, written
+from verigym.envs.games.hanoi_plans import (
+    draw_rules,
+    plan_hanoi,
+    ways_between,
+    with_dear_ways,
+)
+from verigym.envs.games.planned import FuelPlan, PlannedGame, say, written
 from verigym.envs.games.replayed import Play
 from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules, Ruled
 from verigym.verifiers.games.rules import RULES, HanoiState
@@ -109,10 +113,10 @@ class Hanoi(PlannedGame):
         """Draw rules and a start that they make long enough."""
         pegs, disks, lengths, *counts, spare = RULED[level]
         while True:
-            rules = _house_rules(rng, pegs, disks, *counts)
+            rules = draw_rules(rng, pegs, disks, *counts)
             places = tuple(int(p) for p in rng.integers(0, pegs, disks))
             target = int(rng.integers(pegs))
-            found = _plan(pegs, places, (target,) * disks, rules, lengths.stop, ())
+            found = plan_hanoi(pegs, places, (target,) * disks, rules, lengths.stop, ())
             if found is not None and found.fuel in lengths:
                 fuel = found.fuel + found.fuel * spare // 100
                 turns = len(found.moves) * (110 + spare) // 100 + 5
@@ -123,7 +127,7 @@ class Hanoi(PlannedGame):
                     target=target + 1,
                     rules=words,
                     turns=turns,
-                    example=min(set(_ways(pegs)) - rules.forbidden),
+                    example=min(set(ways_between(pegs)) - rules.forbidden),
                 )
                 return prompt, {
                     "start": _on_pegs(places, pegs),
@@ -135,8 +139,8 @@ class Hanoi(PlannedGame):
     def _draw_far(self, rng: np.random.Generator, size: FarSize) -> tuple[str, dict[str, Any]]:
         """Draw rules, a start and a goal for which the largest disks have to move, and that are far apart."""
         while True:
-            rules = _house_rules(rng, 4, size.disks, size.forbidden, size.heavy, size.pairs)
-            rules = _with_dear_ways(rng, rules, size.dear)
+            rules = draw_rules(rng, 4, size.disks, size.forbidden, size.heavy, size.pairs)
+            rules = with_dear_ways(rng, rules, size.dear)
             places, goal = (tuple(rng.integers(0, 4, size.disks).tolist()) for _ in range(2))
             if any(here == there for here, there in zip(places[-2:], goal[-2:], strict=True)):
                 continue
@@ -144,7 +148,7 @@ class Hanoi(PlannedGame):
             essence = [start, written(rules, MAX_FUEL)]
             if not self.wants(essence):
                 continue
-            found = _plan(4, places, goal, rules, MAX_FUEL, ())
+            found = plan_hanoi(4, places, goal, rules, MAX_FUEL, ())
             if found is None or len(found.moves) < size.moves:
                 continue
             fuel = found.fuel + found.fuel * size.spare // 100
@@ -155,7 +159,7 @@ class Hanoi(PlannedGame):
                 rules=say(rules, fuel),
                 goal=self.show(shown),
                 turns=turns,
-                example=min(set(_ways(4)) - rules.forbidden),
+                example=min(set(ways_between(4)) - rules.forbidden),
             )
             return prompt, {
                 **start,
@@ -170,7 +174,7 @@ class Hanoi(PlannedGame):
     ) -> FuelPlan | None:
         places = _places(board.pegs)
         goal = _places(board.goal) if board.goal else (board.target,) * len(places)
-        return _plan(len(board.pegs), places, goal, rules, fuel, last)
+        return plan_hanoi(len(board.pegs), places, goal, rules, fuel, last)
 
     @override
     def show(self, board: HanoiState) -> str:
@@ -235,74 +239,3 @@ def _places(pegs: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
     """Return the peg of each disk, from the smallest."""
     where = {disk: peg for peg, disks in enumerate(pegs) for disk in disks}
     return tuple(where[disk] for disk in sorted(where))
-
-
-def _ways(pegs: int) -> list[str]:
-    return [f"{a + 1}->{b + 1}" for a, b in itertools.permutations(range(pegs), 2)]
-
-
-def _house_rules(
-    rng: np.random.Generator, pegs: int, disks: int, forbidden: int, heavy: int, pairs: int
-) -> HouseRules:
-    """Draw house rules with a way from and to each peg."""
-    every = _ways(pegs)
-    while True:
-        ways = [every[i] for i in rng.permutation(len(every))[:forbidden]]
-        left = set(every) - set(ways)
-        if len({way[0] for way in left}) == len({way[-1] for way in left}) == pegs:
-            break
-    extra = {
-        f"disk {d + 1}": int(rng.integers(1, 4)) for d in sorted(rng.permutation(disks)[:heavy])
-    }
-    drawn = [rng.permutation(disks)[:2] + 1 for _ in range(pairs)]
-    return HouseRules(
-        frozenset(ways),
-        frozenset((f"disk {one}", f"disk {other}") for one, other in drawn),
-        tuple(extra.items()),
-    )
-
-
-def _with_dear_ways(rng: np.random.Generator, rules: HouseRules, dear: int) -> HouseRules:
-    """Return the rules, and that so many of the ways that are left take more fuel."""
-    left = sorted(set(_ways(4)) - rules.forbidden)
-    some = sorted(left[i] for i in rng.permutation(len(left))[:dear])
-    extra = tuple((way, int(rng.integers(1, 4))) for way in some)
-    return HouseRules(rules.forbidden, rules.not_after, rules.extra + extra)
-
-
-def _plan(
-    pegs: int,
-    places: tuple[int, ...],
-    goal: tuple[int, ...],
-    rules: HouseRules,
-    fuel: int,
-    last: tuple[str, ...],
-) -> FuelPlan | None:
-    """A plan with the least fuel; `places` and `goal` are the pegs of each disk, from the smallest."""
-    extra = dict(rules.extra)
-    free = [
-        (name, a, b, extra.get(name, 0))
-        for name, (a, b) in zip(_ways(pegs), itertools.permutations(range(pegs), 2), strict=True)
-        if name not in rules.forbidden
-    ]
-    costs = [1 + extra.get(f"disk {disk}", 0) for disk in range(1, len(places) + 1)]
-    remembered = {one for one, _ in rules.not_after}
-    names = [f"disk {disk}" for disk in range(1, len(places) + 1)]
-    labels = [(name,) if name in remembered else () for name in names]
-
-    def ways(board: tuple[int, ...], last: tuple[str, ...]) -> list[Way]:
-        tops = [board.index(peg) if peg in board else len(board) for peg in range(pegs)]
-        found = []
-        for name, a, b, more in free:
-            disk = tops[a]
-            if disk >= tops[b] or (last and (last[0], names[disk]) in rules.not_after):
-                continue
-            after = (*board[:disk], b, *board[disk + 1 :])
-            found.append(Way((name,), after, costs[disk] + more, labels[disk]))
-        return found
-
-    def bound(board: tuple[int, ...]) -> int:
-        return sum(compress(costs, map(ne, board, goal)))
-
-    kept = tuple(label for label in last if label in remembered)
-    return plan(places, kept, fuel, ways, bound)
