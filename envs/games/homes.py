@@ -49,6 +49,29 @@ ROOMS: dict[str, tuple[tuple[str, int, int, bool], ...]] = {
     ),
 }
 
+# More rooms of houses with a clock.
+WIDE_ROOMS: dict[str, tuple[tuple[str, int, int, bool], ...]] = {
+    **ROOMS,
+    "pantry": (
+        ("fridge", 1, 1, True),
+        ("shelf", 1, 2, False),
+        ("counter", 1, 1, False),
+        ("basket", 0, 1, True),
+    ),
+    "workshop": (
+        ("sink", 1, 1, False),
+        ("desk", 1, 1, False),
+        ("cabinet", 1, 1, True),
+        ("table", 0, 1, False),
+    ),
+    "guest room": (
+        ("microwave", 1, 1, True),
+        ("bed", 1, 1, False),
+        ("nightstand", 1, 1, False),
+        ("table", 0, 1, False),
+    ),
+}
+
 FOOD = ("apple", "bagel", "carrot", "egg", "potato", "tomato")
 DISHES = ("bowl", "cup", "fork", "knife", "pan", "plate", "spoon")
 SMALL = ("book", "card", "key", "newspaper", "pen", "phone", "statue", "vase", "watch")
@@ -85,7 +108,7 @@ def furnished(draws: HomeDraws, rooms: list[str]) -> list[list[Any]]:
     places = []
     counts: dict[str, int] = {}
     for room in rooms:
-        for kind, least, most, opens in ROOMS[room]:
+        for kind, least, most, opens in WIDE_ROOMS[room]:
             for _ in range(least + draws.below(most - least + 1)):
                 counts[kind] = counts.get(kind, 0) + 1
                 places.append([f"{kind} {counts[kind]}", room, opens])
