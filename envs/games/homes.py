@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from verigym.verifiers.games.household import APPLIANCES, kind_of
+
 # Each room: kinds of places, how many at least and at most, and whether they open.
 ROOMS: dict[str, tuple[tuple[str, int, int, bool], ...]] = {
     "kitchen": (
@@ -113,6 +115,20 @@ def furnished(draws: HomeDraws, rooms: list[str]) -> list[list[Any]]:
                 counts[kind] = counts.get(kind, 0) + 1
                 places.append([f"{kind} {counts[kind]}", room, opens])
     return places
+
+
+def draw_errands(
+    draws: HomeDraws, places: list[list[Any]], errands: tuple[str, ...], count: int
+) -> list[tuple[str, str, str]]:
+    """Return errands of these names, each about another kind of thing, that end at places of the house."""
+    kinds = sorted({kind_of(name) for name, _, _ in places} - {"lamp", *APPLIANCES.values()})
+    drawn: list[tuple[str, str, str]] = []
+    while len(drawn) < count:
+        errand = draws.pick(errands)
+        thing = draws.pick(THINGS[errand])
+        if thing not in [one[1] for one in drawn]:
+            drawn.append((errand, thing, draws.pick(kinds)))
+    return drawn
 
 
 def spots_for(kind: str, places: list[list[Any]]) -> list[str]:

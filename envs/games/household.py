@@ -11,7 +11,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.games.errand_plans import IN, plan_errands
 from verigym.envs.games.errand_words import map_room, say_errand
-from verigym.envs.games.homes import ROOMS, THINGS, HomeDraws, furnished, spots_for
+from verigym.envs.games.homes import ROOMS, THINGS, HomeDraws, draw_errands, furnished, spots_for
 from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.envs.games.timed_errands import plan_minutes
 from verigym.envs.games.timed_homes import SIZES as TIMED
@@ -287,7 +287,7 @@ def _draw_several(
     while True:
         draws = HomeDraws(rng.random(8 * others + 200).tolist())
         places = furnished(draws, rooms)
-        errands = _drawn_errands(draws, places, count)
+        errands = draw_errands(draws, places, ("two", "heat", "cool", "clean"), count)
         things = _scattered(draws, places, errands, others)
         house = {"places": places, "things": things, "room": draws.pick(rooms)}
         essence: JSON = [sorted(things.items()), sorted(errands)]
@@ -315,19 +315,6 @@ def _draw_several(
         **limits,
         "essence": essence,
     }
-
-
-def _drawn_errands(
-    draws: HomeDraws, places: list[list[Any]], count: int
-) -> list[tuple[str, str, str]]:
-    kinds = sorted({kind_of(name) for name, _, _ in places} - {"lamp", *APPLIANCES.values()})
-    errands: list[tuple[str, str, str]] = []
-    while len(errands) < count:
-        errand = draws.pick(("two", "heat", "cool", "clean"))
-        thing = draws.pick(THINGS[errand])
-        if thing not in [one[1] for one in errands]:
-            errands.append((errand, thing, draws.pick(kinds)))
-    return errands
 
 
 def _scattered(

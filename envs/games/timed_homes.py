@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.envs.games.errand_words import map_room, say_errand
-from verigym.envs.games.homes import THINGS, WIDE_ROOMS, HomeDraws, furnished
+from verigym.envs.games.homes import THINGS, WIDE_ROOMS, HomeDraws, draw_errands, furnished
 from verigym.envs.games.timed_errands import plan_minutes
 from verigym.verifiers.games.household import APPLIANCES, kind_of
 from verigym.verifiers.games.rules import RULES
@@ -66,7 +66,9 @@ def draw_timed(
             for name, room, _ in furnished(draws, rooms)
             if kind_of(name) != "lamp"
         ]
-        errands = _errands(draws, places, size.errands)
+        errands = draw_errands(
+            draws, places, ("heat", "cool", "clean", "clean", "put"), size.errands
+        )
         things = _things(draws, places, errands, size)
         essence: JSON = [sorted(things.items()), sorted(errands)]
         if not wants(essence):
@@ -94,18 +96,6 @@ def draw_timed(
         "turns": limit,
         "essence": essence,
     }
-
-
-def _errands(draws: HomeDraws, places: list[list[Any]], count: int) -> list[tuple[str, str, str]]:
-    """Draw errands about different kinds of things, not all of them alike."""
-    kinds = sorted({kind_of(name) for name, _, _ in places} - set(APPLIANCES.values()))
-    errands: list[tuple[str, str, str]] = []
-    while len(errands) < count:
-        errand = draws.pick(("heat", "cool", "clean", "clean", "put"))
-        thing = draws.pick(THINGS[errand])
-        if thing not in [one[1] for one in errands]:
-            errands.append((errand, thing, draws.pick(kinds)))
-    return errands
 
 
 def _things(
