@@ -13,8 +13,10 @@ from msgspec import Struct
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 
-MOST_COUNTED = 9
-"""Most cells that a number counts, so that it has one digit."""
+MOST_COUNTED = 40
+"""Most cells that a number counts."""
+MOST_DIGIT = 9
+"""Most mines that a number counts if it is not a remainder, so that it has one digit."""
 
 
 class Counting(Struct, frozen=True):
@@ -48,6 +50,8 @@ def counting_of(reference: Mapping[str, JSON], height: int, width: int) -> Count
         raise TaskError(f"minesweeper: wrapped must be true or false, got {wrapped!r}")
     if type(modulus) is not int or not (modulus == 0 or 2 <= modulus <= 9):
         raise TaskError(f"minesweeper: modulus must be 0 or 2 to 9, got {modulus!r}")
+    if not modulus and len(raw) > MOST_DIGIT:
+        raise TaskError(f"minesweeper: without a modulus at most {MOST_DIGIT} cells can be counted")
     offsets = []
     for one in raw:
         if (
