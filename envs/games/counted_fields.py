@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.envs.games.minesweeper_pairs import prove_by_pairs
-from verigym.envs.games.minesweeper_systems import System, eliminate_by_terms, system_of
-from verigym.verifiers.games.counted_cells import Counting, seen_from
+from verigym.envs.games.minesweeper_systems import RemainderSystem, eliminate_by_terms, system_of
+from verigym.verifiers.games.counted_cells import CountedCells, seen_from
 from verigym.verifiers.games.minesweeper import (
     GAP,
     Field,
@@ -79,7 +79,9 @@ def draw_counted(
         essence = f"{side} {mines:x} {shape}"
         if not wants(essence):
             continue
-        field = counted_field(side, side, mines, Counting(tuple(shape), size.wrapped, size.modulus))
+        field = counted_field(
+            side, side, mines, CountedCells(tuple(shape), size.wrapped, size.modulus)
+        )
         start = _start(field, order[size.mines :])
         left = (field.free & ~start).bit_count()
         if left < side or (size.modulus and _open_by_pairs(field, start, size.by_pairs * left)):
@@ -141,7 +143,7 @@ def _opening_by_system(field: Field) -> Generator[int, int, None]:
     assert field.counting is not None
     pitch = field.width + GAP
     seen = seen_from(field.counting, field.height, field.width, pitch)
-    system = System(field.counting.modulus, 1 << 4 * field.height * pitch)
+    system = RemainderSystem(field.counting.modulus, 1 << 4 * field.height * pitch)
     system.state(every(field.height, field.width), field.mines.bit_count())
     opened = 0
     while True:

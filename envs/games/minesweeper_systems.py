@@ -12,7 +12,7 @@ Row = tuple[int, int]
 """The cells added and those subtracted; the digit after the last cell stands for 1. Their sum is 0."""
 
 
-class System:
+class RemainderSystem:
     """Equations over cells modulo 2 or 3, eliminated one by one to reduced row echelon form.
 
     A row with one cell proves it; so does an equation, as it was stated, if only one choice of its unknown cells fits.
@@ -98,10 +98,10 @@ class System:
         )
 
 
-def system_of(field: Field, cells: int) -> System:
+def system_of(field: Field, cells: int) -> RemainderSystem:
     """Return the equations of the open `cells` over the hidden ones."""
     assert field.counting is not None
-    system = System(field.counting.modulus, 1 << 4 * field.height * (field.width + GAP))
+    system = RemainderSystem(field.counting.modulus, 1 << 4 * field.height * (field.width + GAP))
     for seen, number in _equations(field, cells):
         system.state(seen, number)
     return system

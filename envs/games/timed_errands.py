@@ -19,7 +19,7 @@ from verigym.verifiers.games.household import (
 )
 
 
-class Delivery(NamedTuple):
+class TimedDelivery(NamedTuple):
     """An errand by its number, the thing, the device (empty if none is needed), and the place where the thing ends."""
 
     errand: int
@@ -100,7 +100,9 @@ class _Search:
                 return None
             first = range(kinds.index(held), kinds.index(held) + 1)
         # For each set of errands and each spot the earliest minute, and how one came there.
-        reached: list[dict[str, tuple[int, str, Delivery | None]]] = [{} for _ in range(every + 1)]
+        reached: list[dict[str, tuple[int, str, TimedDelivery | None]]] = [
+            {} for _ in range(every + 1)
+        ]
         reached[done][self.start] = (state.minute, "", None)
         for mask in range(done, every):
             for spot, (minute, _, _) in reached[mask].items():
@@ -111,7 +113,7 @@ class _Search:
                     found = self._deliveries(i, spot, minute)
                     for over, thing, device, end in [min(found)] if nearest else found:
                         if end not in there or over < there[end][0]:
-                            there[end] = over, spot, Delivery(i, thing, device, end)
+                            there[end] = over, spot, TimedDelivery(i, thing, device, end)
         spot = min(reached[every], key=lambda one: reached[every][one][0])
         minute, deliveries, mask = reached[every][spot][0], [], every
         while delivery := reached[mask][spot][2]:
@@ -135,7 +137,7 @@ class _Search:
         self.tried += len(found)
         return found
 
-    def _commands(self, deliveries: list[Delivery]) -> tuple[str, ...]:
+    def _commands(self, deliveries: list[TimedDelivery]) -> tuple[str, ...]:
         room, at = self.state.room, self.state.at
         found: list[str] = []
         for number, thing, device, end in deliveries:

@@ -19,7 +19,7 @@ MOST_DIGIT = 9
 """Most mines that a number counts if it is not a remainder, so that it has one digit."""
 
 
-class Counting(Struct, frozen=True):
+class CountedCells(Struct, frozen=True):
     """The cells that a number counts, as rows down and columns to the right of its own.
 
     `wrapped` joins opposite edges of the field; numbers are remainders modulo `modulus`, 0 for the numbers themselves.
@@ -30,7 +30,7 @@ class Counting(Struct, frozen=True):
     modulus: int = 0
 
 
-def counting_of(reference: Mapping[str, JSON], height: int, width: int) -> Counting | None:
+def counting_of(reference: Mapping[str, JSON], height: int, width: int) -> CountedCells | None:
     """Return what `counted`, `wrapped` and `modulus` of a reference say; None without `counted`.
 
     Raises TaskError if they are not what a field of this size can have.
@@ -67,11 +67,11 @@ def counting_of(reference: Mapping[str, JSON], height: int, width: int) -> Count
     met = {(down % height, right % width) if wrapped else (down, right) for down, right in offsets}
     if len(met) != len(offsets) or (0, 0) in met:
         raise TaskError("minesweeper: offsets must lead to different cells, none of them to itself")
-    return Counting(tuple(offsets), wrapped, modulus)
+    return CountedCells(tuple(offsets), wrapped, modulus)
 
 
 @lru_cache(maxsize=256)
-def seen_from(counting: Counting, height: int, width: int, pitch: int) -> dict[int, int]:
+def seen_from(counting: CountedCells, height: int, width: int, pitch: int) -> dict[int, int]:
     """Return the set of cells that each cell's number counts, by the cell; rows are `pitch` digits apart."""
     seen = {}
     for r in range(height):
@@ -87,7 +87,7 @@ def seen_from(counting: Counting, height: int, width: int, pitch: int) -> dict[i
     return seen
 
 
-def counted(counting: Counting, height: int, width: int, pitch: int, mines: int) -> int:
+def counted(counting: CountedCells, height: int, width: int, pitch: int, mines: int) -> int:
     """Return the number of every cell, one digit each."""
     numbers = 0
     for cell, cells in seen_from(counting, height, width, pitch).items():
