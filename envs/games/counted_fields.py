@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.envs.games.minesweeper_pairs import prove_by_pairs
-from verigym.envs.games.minesweeper_systems import System, system_of
-from verigym.verifiers.games.counted_cells import Counting, seen_from
+from verigym.envs.games.minesweeper_systems import RemainderSystem, eliminate_by_terms, system_of
+from verigym.verifiers.games.counted_cells import CountedCells, seen_from
 from verigym.verifiers.games.minesweeper import (
     GAP,
     Field,
@@ -40,8 +40,8 @@ class CountedSize(Struct, frozen=True):
 
 SIZES = {
     8: CountedSize(12, 34, 8, 2, False, 0),
-    9: CountedSize(9, 18, 8, 2, True, 3, 0.5),
-    10: CountedSize(11, 30, 9, 3, True, 2, 0.1),
+    9: CountedSize(9, 18, 12, 2, True, 3, 0.5),
+    10: CountedSize(11, 30, 20, 3, True, 2, 0.1),
 }
 SPARE = 2
 """Turns beyond the cells to open."""
@@ -79,7 +79,9 @@ def draw_counted(
         essence = f"{side} {mines:x} {shape}"
         if not wants(essence):
             continue
-        field = counted_field(side, side, mines, Counting(tuple(shape), size.wrapped, size.modulus))
+        field = counted_field(
+            side, side, mines, CountedCells(tuple(shape), size.wrapped, size.modulus)
+        )
         start = _start(field, order[size.mines :])
         left = (field.free & ~start).bit_count()
         if left < side or (size.modulus and _open_by_pairs(field, start, size.by_pairs * left)):
@@ -96,22 +98,23 @@ def draw_counted(
         }
 
 
-def prove(field: Field, cells: int) -> tuple[int, int]:
-    """Return the hidden cells that are proved free, and the operations that it took.
+def prove(field: Field, cells: int) -> int:
+    """Return the hidden cells that are proved free.
 
     By pairs of numbers if the numbers themselves are shown, by elimination if their remainders are.
     """
     assert field.counting is not None
-    if not field.counting.modulus:
-        found = prove_by_pairs(field, cells)
-        return found.free, found.operations
-    system = system_of(field, cells)
-    return system.free, system.operations
+    if field.counting.modulus:
+        return system_of(field, cells).free
+    return prove_by_pairs(field, cells).free
 
 
 def count_proof(board: Opened) -> int:
-    """Return the operations of `prove` on a board."""
-    return max(1, prove(board.field, board.cells)[1])
+    """Return the operations that it takes to prove a cell free: of pairs of numbers, or terms added in elimination."""
+    assert board.field.counting is not None
+    if board.field.counting.modulus:
+        return max(1, eliminate_by_terms(board.field, board.cells)[1])
+    return prove_by_pairs(board.field, board.cells).operations
 
 
 def _start(field: Field, order: list[int]) -> int:
@@ -140,7 +143,7 @@ def _opening_by_system(field: Field) -> Generator[int, int, None]:
     assert field.counting is not None
     pitch = field.width + GAP
     seen = seen_from(field.counting, field.height, field.width, pitch)
-    system = System(field.counting.modulus, 1 << 4 * field.height * pitch)
+    system = RemainderSystem(field.counting.modulus, 1 << 4 * field.height * pitch)
     system.state(every(field.height, field.width), field.mines.bit_count())
     opened = 0
     while True:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from verigym.verifiers.games.household import APPLIANCES, kind_of
+
 # Each room: kinds of places, how many at least and at most, and whether they open.
 ROOMS: dict[str, tuple[tuple[str, int, int, bool], ...]] = {
     "kitchen": (
@@ -49,6 +51,29 @@ ROOMS: dict[str, tuple[tuple[str, int, int, bool], ...]] = {
     ),
 }
 
+# More rooms of houses with a clock.
+WIDE_ROOMS: dict[str, tuple[tuple[str, int, int, bool], ...]] = {
+    **ROOMS,
+    "pantry": (
+        ("fridge", 1, 1, True),
+        ("shelf", 1, 2, False),
+        ("counter", 1, 1, False),
+        ("basket", 0, 1, True),
+    ),
+    "workshop": (
+        ("sink", 1, 1, False),
+        ("desk", 1, 1, False),
+        ("cabinet", 1, 1, True),
+        ("table", 0, 1, False),
+    ),
+    "guest room": (
+        ("microwave", 1, 1, True),
+        ("bed", 1, 1, False),
+        ("nightstand", 1, 1, False),
+        ("table", 0, 1, False),
+    ),
+}
+
 FOOD = ("apple", "bagel", "carrot", "egg", "potato", "tomato")
 DISHES = ("bowl", "cup", "fork", "knife", "pan", "plate", "spoon")
 SMALL = ("book", "card", "key", "newspaper", "pen", "phone", "statue", "vase", "watch")
@@ -85,11 +110,25 @@ def furnished(draws: HomeDraws, rooms: list[str]) -> list[list[Any]]:
     places = []
     counts: dict[str, int] = {}
     for room in rooms:
-        for kind, least, most, opens in ROOMS[room]:
+        for kind, least, most, opens in WIDE_ROOMS[room]:
             for _ in range(least + draws.below(most - least + 1)):
                 counts[kind] = counts.get(kind, 0) + 1
                 places.append([f"{kind} {counts[kind]}", room, opens])
     return places
+
+
+def draw_errands(
+    draws: HomeDraws, places: list[list[Any]], errands: tuple[str, ...], count: int
+) -> list[tuple[str, str, str]]:
+    """Return errands of these names, each about another kind of thing, that end at places of the house."""
+    kinds = sorted({kind_of(name) for name, _, _ in places} - {"lamp", *APPLIANCES.values()})
+    drawn: list[tuple[str, str, str]] = []
+    while len(drawn) < count:
+        errand = draws.pick(errands)
+        thing = draws.pick(THINGS[errand])
+        if thing not in [one[1] for one in drawn]:
+            drawn.append((errand, thing, draws.pick(kinds)))
+    return drawn
 
 
 def spots_for(kind: str, places: list[list[Any]]) -> list[str]:

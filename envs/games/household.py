@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +10,12 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.errand_plans import IN, plan_errands
-from verigym.envs.games.homes import ROOMS, THINGS, HomeDraws, furnished, spots_for
+from verigym.envs.games.errand_words import map_room, say_errand
+from verigym.envs.games.homes import ROOMS, THINGS, HomeDraws, draw_errands, furnished, spots_for
 from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.envs.games.timed_errands import plan_minutes
+from verigym.envs.games.timed_homes import SIZES as TIMED
+from verigym.envs.games.timed_homes import draw_timed
 from verigym.verifiers.games.household import APPLIANCES, STATES, HouseholdState, is_run, kind_of
 from verigym.verifiers.games.rules import RULES
 
@@ -25,14 +28,9 @@ SIZES: dict[int, tuple[int, int, tuple[str, ...]]] = {
     5: (4, 19, ("heat", "cool", "clean")),
     6: (5, 24, ("two", "heat", "cool", "clean")),
 }
-# From level 7 on: things that are not wanted, errands, ways that a search for the fewest commands tries at least and at
-# most, commands that the best order of whole errands, each run by itself, takes beyond them, and commands to spare in percent.
-SEVERAL = {
-    7: (30, 3, range(300, 1500), 0, 15),
-    8: (40, 3, range(800, 4000), 1, 5),
-    9: (50, 4, range(1500, 6000), 1, 0),
-    10: (80, 5, range(2500, 8000), 1, 0),
-}
+# At level 7: things that are not wanted, errands, ways that a search for the fewest commands tries at least and at
+# most, and commands to spare in percent. Higher levels have a clock (`timed_homes.py`).
+SEVERAL = {7: (30, 3, range(300, 1500), 15)}
 MOST_TRIED = 40_000
 
 _PROMPT = """\
@@ -52,26 +50,17 @@ from it or put one into it. You can hold one thing at a time. You can heat a thi
 microwave, cool it at a fridge, and clean it at a sink. Use a lamp to switch it on or off.
 Answer with one command: go to PLACE OR ROOM, open PLACE, close PLACE, take THING from PLACE, put THING \
 in PLACE, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE, or use PLACE. Give things and \
-places with their numbers, as in "take cup 2 from table 1". You have {turns} commands, {spare}.
+places with their numbers, as in "take cup 2 from table 1". You have {turns} commands, {spare} more than the errands take at least.
 The places by room, and the things that are there now. All that can be closed is closed:
 {map}"""
-
-_ERRANDS = {
-    "put": "put {a} {thing} {into} {b} {place}",
-    "two": "put two things of the kind {thing} {into} one {place}",
-    "heat": "heat {a} {thing} and put it {into} {b} {place}",
-    "cool": "cool {a} {thing} and put it {into} {b} {place}",
-    "clean": "clean {a} {thing} and put it {into} {b} {place}",
-    "light": "look at {a} {thing} in the light: hold it while you are at a lamp that is switched on",
-}
 
 
 class Household(ReplayedGame):
     """The environment. An action is a command such as `open fridge 1`; six kinds of errands.
 
     The turns are enough to look into every place of the house once and then to run the errand. From level 7 on there
-    are several errands, the prompt says where everything is, and the turns are the fewest that all errands take, in any
-    order and with any thing and place, or hardly more.
+    are several errands, the prompt says where everything is, and the turns, or from level 8 on the minutes, are the
+    fewest that all errands take, in any order and with any thing and place, or hardly more.
     """
 
     id: ClassVar[str] = "verigym/games/household-v0"
@@ -81,6 +70,8 @@ class Household(ReplayedGame):
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw a house in which nothing of the wanted kind is at its target yet."""
+        if level in TIMED:
+            return draw_timed(rng, level, self.wants)
         if level in SEVERAL:
             return _draw_several(rng, level, self.wants)
         size, others, errands = SIZES[level]
@@ -111,7 +102,9 @@ class Household(ReplayedGame):
             things[f"{kind} {number}"] = draws.pick(spots)
         turns = 20 + size + len(places) + sum(opens for _, _, opens in places)
         prompt = _PROMPT.format(
-            rooms=", ".join(["kitchen", *rest]), errand=_said(errand, wanted, target), turns=turns
+            rooms=", ".join(["kitchen", *rest]),
+            errand=say_errand(errand, wanted, target),
+            turns=turns,
         )
         return prompt, {
             "places": places,
@@ -137,16 +130,35 @@ class Household(ReplayedGame):
         elif board.at:
             lines.append(f"You are at {board.at}, which is closed.")
         lines.append(f"You hold {_told(board, board.held) if board.held else 'nothing'}.")
+        if house.clock is not None:
+            lines.append(f"It is minute {board.minute} of {house.clock.limit}.")
         return "\n".join(lines)
 
     @override
     def position(self, board: HouseholdState) -> JSON:
         """Leaves out what was seen before, which changes nothing."""
         states = [list(pair) for pair in sorted(board.states)]
-        return [board.room, board.at, board.held, list(board.where), states, sorted(board.opened)]
+        place = [board.room, board.at, board.held, list(board.where), states, sorted(board.opened)]
+        return place if board.house.clock is None else [*place, board.minute]
 
     @override
     def moves(self, board: HouseholdState) -> list[str]:
+        found = self._moves(board)
+        if board.house.clock is None:
+            return found
+        rules = RULES["household"]
+        return [command for command in found if rules.legal(board, rules.read(command))]
+
+    @override
+    def lost(self, board: HouseholdState) -> bool:
+        """Return True if there is no time for any command."""
+        return (
+            board.house.clock is not None
+            and not RULES["household"].won(board)
+            and not self.moves(board)
+        )
+
+    def _moves(self, board: HouseholdState) -> list[str]:
         house, at = board.house, board.at
         found = [f"go to {room}" for room in house.rooms if room != board.room]
         found += [
@@ -167,7 +179,7 @@ class Household(ReplayedGame):
             if (
                 kind_of(at) == kind
                 and board.held
-                and (board.held, STATES[verb]) not in board.states
+                and (house.clock or (board.held, STATES[verb]) not in board.states)
             ):
                 found.append(f"{verb} {board.held} with {at}")
         return found
@@ -177,12 +189,18 @@ class Household(ReplayedGame):
         """Return the next command of a player who knows the place of everything."""
         if RULES["household"].won(board):
             return None
+        if board.house.clock is not None:
+            return _timed(board)
         return _planned(board) if board.house.more else _next_command(board)
 
+    @override
     def work(self, state: Play) -> int:
         """Count the things that are compared with the wanted kind, or the places with the target; for several errands
-        the deliveries that a search for the fewest commands tries."""
+        the deliveries that a search for the fewest commands or minutes tries."""
         board: HouseholdState = state.board
+        if board.house.clock is not None:
+            timed = None if state.moves else plan_minutes(board)
+            return max(1, timed.tried) if timed else 1
         if board.house.more:
             found = None if state.moves else plan_errands(board, MOST_TRIED)
             return max(1, found.tried) if found else 1
@@ -204,6 +222,25 @@ _KNOWN: dict[HouseholdState, str] = {}
 _MOST_KNOWN = 5000
 
 
+def _timed(board: HouseholdState) -> str | None:
+    """Return the next command of a plan with the fewest minutes; None if there is no time for it."""
+    if board not in _KNOWN:
+        if len(_KNOWN) > _MOST_KNOWN:
+            _KNOWN.clear()
+        found, clock = plan_minutes(board), board.house.clock
+        if found is None or clock is None or found.minute > clock.limit:
+            return None
+        _remember(board, found.commands)
+    return _KNOWN[board]
+
+
+def _remember(board: HouseholdState, commands: tuple[str, ...]) -> None:
+    rules = RULES["household"]
+    for command in commands:
+        _KNOWN[board] = command
+        board = rules.apply(board, rules.read(command))
+
+
 def _planned(board: HouseholdState) -> str:
     """The next command of a plan with the fewest; of a simple player if the plan cannot be found."""
     if board not in _KNOWN:
@@ -212,10 +249,7 @@ def _planned(board: HouseholdState) -> str:
         found = plan_errands(board, MOST_TRIED)
         if found is None:
             return _next_command(board)
-        here, rules = board, RULES["household"]
-        for command in found.moves:
-            _KNOWN[here] = command
-            here = rules.apply(here, rules.read(command))
+        _remember(board, found.moves)
     return _KNOWN[board]
 
 
@@ -247,13 +281,13 @@ def _current(board: HouseholdState) -> tuple[str, str, str]:
 def _draw_several(
     rng: np.random.Generator, level: int, wants: Callable[[JSON], bool]
 ) -> tuple[str, dict[str, Any]]:
-    """Draw houses and errands for different kinds of things, until their order matters."""
-    others, count, tries, beyond, spare = SEVERAL[level]
+    """Draw houses and errands for different kinds of things, until a plan takes some search."""
+    others, count, tries, spare = SEVERAL[level]
     rooms = list(ROOMS)
     while True:
         draws = HomeDraws(rng.random(8 * others + 200).tolist())
         places = furnished(draws, rooms)
-        errands = _drawn_errands(draws, places, count)
+        errands = draw_errands(draws, places, ("two", "heat", "cool", "clean"), count)
         things = _scattered(draws, places, errands, others)
         house = {"places": places, "things": things, "room": draws.pick(rooms)}
         essence: JSON = [sorted(things.items()), sorted(errands)]
@@ -264,18 +298,15 @@ def _draw_several(
         wanted = {name: spot for name, spot in things.items() if kind_of(name) in kinds}
         start = RULES["household"].start({**house, "things": wanted, "errands": errands})
         found = plan_errands(start, tries.stop)
-        if found and found.tried in tries and _best_order(start) >= found.fuel + beyond:
+        if found and found.tried in tries:
             break
     turns = found.fuel + found.fuel * spare // 100
-    most = f"{turns - found.fuel} more than" if turns > found.fuel else "which is the fewest that"
     prompt = _PROMPT_SEVERAL.format(
         rooms=", ".join(rooms),
-        errands="; ".join(_said(*one) for one in errands),
+        errands="; ".join(say_errand(*one) for one in errands),
         turns=turns,
-        spare=f"{most} the errands take"
-        if turns == found.fuel
-        else f"{most} the errands take at least",
-        map="\n".join(_mapped(room, places, things) for room in rooms),
+        spare=turns - found.fuel,
+        map="\n".join(map_room(room, places, things) for room in rooms),
     )
     limits = {"turns": turns, "max_moves": turns}
     return prompt, {
@@ -284,19 +315,6 @@ def _draw_several(
         **limits,
         "essence": essence,
     }
-
-
-def _drawn_errands(
-    draws: HomeDraws, places: list[list[Any]], count: int
-) -> list[tuple[str, str, str]]:
-    kinds = sorted({kind_of(name) for name, _, _ in places} - {"lamp", *APPLIANCES.values()})
-    errands: list[tuple[str, str, str]] = []
-    while len(errands) < count:
-        errand = draws.pick(("two", "heat", "cool", "clean"))
-        thing = draws.pick(THINGS[errand])
-        if thing not in [one[1] for one in errands]:
-            errands.append((errand, thing, draws.pick(kinds)))
-    return errands
 
 
 def _scattered(
@@ -317,56 +335,6 @@ def _scattered(
         number = 1 + sum(kind_of(name) == kind for name in things)
         things[f"{kind} {number}"] = draws.pick(spots)
     return things
-
-
-def _best_order(start: HouseholdState) -> int:
-    """Return the commands of a simple player who runs one errand after the other, in the best order of all."""
-    least = 1 << 30
-
-    def run(state: HouseholdState, left: list[tuple[str, str, str]], spent: int) -> None:
-        nonlocal least
-        if not left:
-            least = min(least, spent)
-        for one in left:
-            after, commands = _after(state, one)
-            if spent + commands < least:
-                run(after, [other for other in left if other != one], spent + commands)
-
-    run(start, [start.house.errand, *start.house.more], 0)
-    return least
-
-
-def _after(state: HouseholdState, errand: tuple[str, str, str]) -> tuple[HouseholdState, int]:
-    """Return the house after an errand is run, and the number of commands that it takes."""
-    house, rules, commands = state.house, RULES["household"], 0
-    state = replace(state, house=replace(house, errand=errand, more=()))
-    command = ""
-    while not (command.startswith("put ") and rules.won(state)):
-        command = _next_command(state)
-        state = rules.apply(state, rules.read(command))
-        commands += 1
-    return replace(state, house=house), commands
-
-
-def _mapped(room: str, places: list[list[Any]], things: dict[str, str]) -> str:
-    """The places of a room with their things."""
-    lines = []
-    for name, where, opens in places:
-        if where == room:
-            there = ", ".join(thing for thing, spot in things.items() if spot == name)
-            lines.append(f"{name}{' (closed)' if opens else ''}: {there or 'nothing'}")
-    return f"{room}: " + "; ".join(lines) + "."
-
-
-def _said(errand: str, thing: str, place: str) -> str:
-    """The errand in words."""
-    return _ERRANDS[errand].format(
-        thing=thing,
-        place=place,
-        a="an" if thing[0] in "aeiou" else "a",
-        b="an" if place[:1] in tuple("aeiou") else "a",
-        into="in" if place in IN else "on",
-    )
 
 
 def _switch(board: HouseholdState) -> str:

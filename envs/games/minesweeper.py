@@ -108,10 +108,9 @@ class Minesweeper(ReplayedGame):
         if self.lost(board):
             return None
         field = board.field
-        free = (
-            proved(field, board.cells, 0) if field.counting is None else prove(field, board.cells)
-        )
-        safe = free[0] or field.free & ~board.cells
+        counted = field.counting is not None
+        safe = prove(field, board.cells) if counted else proved(field, board.cells, 0)[0]
+        safe = safe or field.free & ~board.cells
         lowest = (safe & -safe).bit_length() - 1
         return _names(field.height, field.width)[lowest // 4] if safe else None
 

@@ -8,7 +8,7 @@ from verigym.verifiers.games.counted_cells import seen_from
 from verigym.verifiers.games.minesweeper import GAP, Field, every, number_at
 
 
-class Found(Struct, frozen=True, gc=False):
+class PairProofs(Struct, frozen=True, gc=False):
     """Hidden cells that are proved free or to hold a mine, and the operations that it took."""
 
     free: int
@@ -16,7 +16,7 @@ class Found(Struct, frozen=True, gc=False):
     operations: int
 
 
-def prove_by_pairs(field: Field, cells: int) -> Found:
+def prove_by_pairs(field: Field, cells: int) -> PairProofs:
     """Prove hidden cells by the numbers of the open `cells` and the number of mines, until some are free or no more
     is found.
 
@@ -59,7 +59,7 @@ def prove_by_pairs(field: Field, cells: int) -> Found:
         if free or mines == known:
             break
         numbers = [(seen, number) for seen, number in numbers if seen & ~mines]
-    return Found(free, mines, operations)
+    return PairProofs(free, mines, operations)
 
 
 def _only(more: int, less: int, left: int, modulus: int) -> bool:

@@ -12,7 +12,7 @@ Row = tuple[int, int]
 """The cells added and those subtracted; the digit after the last cell stands for 1. Their sum is 0."""
 
 
-class System:
+class RemainderSystem:
     """Equations over cells modulo 2 or 3, eliminated one by one to reduced row echelon form.
 
     A row with one cell proves it; so does an equation, as it was stated, if only one choice of its unknown cells fits.
@@ -22,8 +22,6 @@ class System:
         """Start without equations. `one` is a digit above those of all cells."""
         self.modulus = modulus
         self.free = self.mines = 0
-        self.operations = 0
-        """Terms that were added to rows."""
         self._one = one
         self._rows: dict[int, Row] = {}
         self._pivots = 0
@@ -89,7 +87,6 @@ class System:
 
     def _without(self, row: Row, pivot: int, by: Row) -> Row:
         """Return `row` without `pivot`, which is added in `by`, by a multiple of `by`."""
-        self.operations += (by[0] | by[1]).bit_count()
         if self.modulus == 2:
             return row[0] ^ by[0], 0
         plus, minus = row
@@ -101,15 +98,56 @@ class System:
         )
 
 
-def system_of(field: Field, cells: int) -> System:
+def system_of(field: Field, cells: int) -> RemainderSystem:
     """Return the equations of the open `cells` over the hidden ones."""
-    counting = field.counting
-    assert counting is not None
-    pitch = field.width + GAP
-    hidden = every(field.height, field.width) & ~cells
-    system = System(counting.modulus, 1 << 4 * field.height * pitch)
-    system.state(hidden, field.mines.bit_count())
-    for cell, seen in seen_from(counting, field.height, field.width, pitch).items():
-        if cell & cells:
-            system.state(seen & hidden, number_at(field, cell))
+    assert field.counting is not None
+    system = RemainderSystem(field.counting.modulus, 1 << 4 * field.height * (field.width + GAP))
+    for seen, number in _equations(field, cells):
+        system.state(seen, number)
     return system
+
+
+def _equations(field: Field, cells: int) -> list[tuple[int, int]]:
+    """Return hidden cells and how many mines they hold or what remains of that, for all mines and each open number."""
+    assert field.counting is not None
+    hidden = every(field.height, field.width) & ~cells
+    views = seen_from(field.counting, field.height, field.width, field.width + GAP)
+    shown = [
+        (seen & hidden, number_at(field, cell)) for cell, seen in views.items() if cell & cells
+    ]
+    return [(hidden, field.mines.bit_count()), *shown]
+
+
+def eliminate_by_terms(field: Field, cells: int) -> tuple[set[int], int]:
+    """Eliminate the equations term by term, and return the cells that are proved free and the number of terms added.
+
+    A term is a coefficient by the place of its cell's digit, that of the constant by -1.
+    """
+    assert field.counting is not None
+    modulus, operations = field.counting.modulus, 0
+    rows: dict[int, dict[int, int]] = {}
+
+    def subtract(row: dict[int, int], pivot: int) -> None:
+        nonlocal operations
+        factor = row[pivot]
+        for place, coefficient in rows[pivot].items():
+            operations += 1
+            row[place] = (row.get(place, 0) - factor * coefficient) % modulus
+            if not row[place]:
+                del row[place]
+
+    for seen, number in _equations(field, cells):
+        row = {place: 1 for place in range(seen.bit_length() // 4 + 1) if seen >> 4 * place & 1}
+        if number % modulus:
+            row[-1] = -number % modulus
+        for pivot in [place for place in row if place in rows]:
+            subtract(row, pivot)
+        pivot = min((place for place in row if place >= 0), default=-1)
+        if pivot < 0:
+            continue
+        inverse = pow(row[pivot], -1, modulus)
+        rows[pivot] = {place: inverse * value % modulus for place, value in row.items()}
+        for other, old in rows.items():
+            if other != pivot and pivot in old:
+                subtract(old, pivot)
+    return {pivot for pivot, row in rows.items() if row == {pivot: 1}}, operations

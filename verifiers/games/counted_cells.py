@@ -13,11 +13,13 @@ from msgspec import Struct
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 
-MOST_COUNTED = 9
-"""Most cells that a number counts, so that it has one digit."""
+MOST_COUNTED = 40
+"""Most cells that a number counts."""
+MOST_DIGIT = 9
+"""Most mines that a number counts if it is not a remainder, so that it has one digit."""
 
 
-class Counting(Struct, frozen=True):
+class CountedCells(Struct, frozen=True):
     """The cells that a number counts, as rows down and columns to the right of its own.
 
     `wrapped` joins opposite edges of the field; numbers are remainders modulo `modulus`, 0 for the numbers themselves.
@@ -28,7 +30,7 @@ class Counting(Struct, frozen=True):
     modulus: int = 0
 
 
-def counting_of(reference: Mapping[str, JSON], height: int, width: int) -> Counting | None:
+def counting_of(reference: Mapping[str, JSON], height: int, width: int) -> CountedCells | None:
     """Return what `counted`, `wrapped` and `modulus` of a reference say; None without `counted`.
 
     Raises TaskError if they are not what a field of this size can have.
@@ -48,6 +50,8 @@ def counting_of(reference: Mapping[str, JSON], height: int, width: int) -> Count
         raise TaskError(f"minesweeper: wrapped must be true or false, got {wrapped!r}")
     if type(modulus) is not int or not (modulus == 0 or 2 <= modulus <= 9):
         raise TaskError(f"minesweeper: modulus must be 0 or 2 to 9, got {modulus!r}")
+    if not modulus and len(raw) > MOST_DIGIT:
+        raise TaskError(f"minesweeper: without a modulus at most {MOST_DIGIT} cells can be counted")
     offsets = []
     for one in raw:
         if (
@@ -63,11 +67,11 @@ def counting_of(reference: Mapping[str, JSON], height: int, width: int) -> Count
     met = {(down % height, right % width) if wrapped else (down, right) for down, right in offsets}
     if len(met) != len(offsets) or (0, 0) in met:
         raise TaskError("minesweeper: offsets must lead to different cells, none of them to itself")
-    return Counting(tuple(offsets), wrapped, modulus)
+    return CountedCells(tuple(offsets), wrapped, modulus)
 
 
 @lru_cache(maxsize=256)
-def seen_from(counting: Counting, height: int, width: int, pitch: int) -> dict[int, int]:
+def seen_from(counting: CountedCells, height: int, width: int, pitch: int) -> dict[int, int]:
     """Return the set of cells that each cell's number counts, by the cell; rows are `pitch` digits apart."""
     seen = {}
     for r in range(height):
@@ -83,7 +87,7 @@ def seen_from(counting: Counting, height: int, width: int, pitch: int) -> dict[i
     return seen
 
 
-def counted(counting: Counting, height: int, width: int, pitch: int, mines: int) -> int:
+def counted(counting: CountedCells, height: int, width: int, pitch: int, mines: int) -> int:
     """Return the number of every cell, one digit each."""
     numbers = 0
     for cell, cells in seen_from(counting, height, width, pitch).items():

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.household_clock import Clock, clock_of
 
 APPLIANCES = {"heat": "microwave", "cool": "fridge", "clean": "sink"}
 STATES = {"heat": "hot", "cool": "cold", "clean": "clean"}
@@ -34,12 +35,13 @@ Move = tuple[str, ...]
 class HouseholdPlan:
     """Everything that stays fixed. A place is its name, its room, and whether it opens; a kind is
     a name without its number. An errand is one of `ERRANDS`, a kind of thing, and a kind of place
-    (empty for `light`); `more` are errands beside the first."""
+    (empty for `light`); `more` are errands beside the first, and `clock` says what commands take, if minutes are counted."""
 
     places: tuple[tuple[str, str, bool], ...]
     things: tuple[str, ...]
     errand: tuple[str, str, str]
     more: tuple[tuple[str, str, str], ...] = ()
+    clock: Clock | None = None
     room_of: dict[str, str] = field(init=False, compare=False, repr=False)
     opens: frozenset[str] = field(init=False, compare=False, repr=False)
 
@@ -60,7 +62,7 @@ class HouseholdState:
     """The house as it is: `at` is empty in the middle of a room, `held` if nothing is.
 
     `where` has the place of each thing, empty for the one held; `states` pairs of a thing and hot, cold
-    or clean; `opened` places that are open and lamps that are on.
+    or clean; `opened` places that are open and lamps that are on; `minute` is 0 if there is no clock.
     """
 
     house: HouseholdPlan
@@ -70,6 +72,7 @@ class HouseholdState:
     held: str = ""
     states: frozenset[tuple[str, str]] = frozenset()
     opened: frozenset[str] = frozenset()
+    minute: int = 0
 
     def reaches(self, place: str) -> bool:
         """Return True if the player stands at the place and it is not closed."""
@@ -93,11 +96,21 @@ class HouseholdRules:
     fridge 1`, `put egg 1 on table 1`, `heat egg 1 with microwave 1` (and so `cool`, fridge; `clean`, sink) or
     `use lamp 1`. Errands: `put` a thing of the kind to a place of the kind, `two` of them to one such place,
     `heat`, `cool` or `clean` one and put it there, or hold one at a lamp that is on (`light`).
+
+    With `"minutes": 90, "ways": [["kitchen", "study", 4], ...], "devices": [["fridge 1", 6, 10, 25], ...]` one can go to
+    rooms along these ways alone, they and the devices take the minutes that they say (`household_clock.py`), and
+    everything else takes one. A command that takes more than is left is illegal. One may then take only what an errand
+    that is not run yet asks for, and put it only where that runs an errand; `two` and `light` are not among them.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> HouseholdState:
         first, *more = _errands(reference)
-        house = HouseholdPlan(_places(reference), *_things(reference), first, tuple(more))
+        places = _places(reference)
+        devices = [name for name, _, _ in places if kind_of(name) in APPLIANCES.values()]
+        clock = clock_of(reference, dict.fromkeys(room for _, room, _ in places), devices)
+        house = HouseholdPlan(places, *_things(reference), first, tuple(more), clock)
+        if clock and any(errand in ("two", "light") for errand, _, _ in (first, *more)):
+            raise TaskError("household: with minutes, an errand is put, heat, cool or clean")
         spots = reference["things"]
         assert isinstance(spots, Mapping)
         room = reference.get("room")
@@ -114,11 +127,19 @@ class HouseholdRules:
         return next((found.groups() for form in _FORMS if (found := form.fullmatch(text))), None)
 
     def legal(self, state: HouseholdState, move: Move) -> bool:
+        if not self._possible(state, move):
+            return False
+        clock = state.house.clock
+        return clock is None or done_by(state, move) <= clock.limit
+
+    def _possible(self, state: HouseholdState, move: Move) -> bool:
         verb, name = move[0], move[-1]
         house = state.house
         if verb == "go":
             if name in house.room_of:
                 return house.room_of[name] == state.room and state.at != name
+            if house.clock is not None:
+                return (state.room, name) in house.clock.walks
             return name in house.rooms and name != state.room
         if state.at != name:
             return False
@@ -128,14 +149,23 @@ class HouseholdRules:
             return kind_of(name) == "lamp"
         if verb == "take":
             here = move[1] in house.things and state.where[house.things.index(move[1])] == name
+            if house.clock is not None and not any(
+                kind == kind_of(move[1]) and not is_run(state, (errand, kind, place))
+                for errand, kind, place in (house.errand, *house.more)
+            ):
+                return False
             return not state.held and state.reaches(name) and here
         if not state.held or move[1] != state.held:
             return False
         if verb == "put":
+            if house.clock is not None and not _runs_errand(state, name):
+                return False
             return state.reaches(name) and kind_of(name) != "lamp"
         return kind_of(name) == APPLIANCES[verb]
 
     def apply(self, state: HouseholdState, move: Move) -> HouseholdState:
+        if state.house.clock is not None:
+            state = replace(state, minute=done_by(state, move))
         verb, name = move[0], move[-1]
         if verb == "go":
             if name in state.house.room_of:
@@ -156,6 +186,26 @@ class HouseholdRules:
 
     def won(self, state: HouseholdState) -> bool:
         return all(is_run(state, errand) for errand in (state.house.errand, *state.house.more))
+
+
+def done_by(state: HouseholdState, move: Move) -> int:
+    """Return the minute at which a possible move is over, in a house with a clock."""
+    clock, verb, name = state.house.clock, move[0], move[-1]
+    assert clock is not None
+    if verb in APPLIANCES:
+        return clock.done_by(name, state.minute)
+    return state.minute + clock.walks.get((state.room, name), 1)
+
+
+def _runs_errand(state: HouseholdState, spot: str) -> bool:
+    """Return True if putting down what is held at `spot` runs an errand that is not run yet."""
+    return any(
+        kind == kind_of(state.held)
+        and place == kind_of(spot)
+        and (errand not in STATES or (state.held, STATES[errand]) in state.states)
+        and not is_run(state, (errand, kind, place))
+        for errand, kind, place in (state.house.errand, *state.house.more)
+    )
 
 
 def is_run(state: HouseholdState, one: tuple[str, str, str]) -> bool:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
-from verigym.verifiers.games.counted_cells import Counting, counted, counting_of
+from verigym.verifiers.games.counted_cells import CountedCells, counted, counting_of
 
 Cell = tuple[int, int]
 MAX_SIDE = 40
@@ -35,7 +35,7 @@ class Field(Struct, frozen=True, gc=False):
     mines: int
     free: int
     numbers: int
-    counting: Counting | None = None
+    counting: CountedCells | None = None
 
 
 class Opened(Struct, frozen=True, gc=False):
@@ -58,7 +58,7 @@ def field_of(height: int, width: int, mines: int) -> Field:
     return Field(height, width, mines, cells ^ mines, around(mines, width) & 15 * cells)
 
 
-def counted_field(height: int, width: int, mines: int, counting: Counting) -> Field:
+def counted_field(height: int, width: int, mines: int, counting: CountedCells) -> Field:
     """Return the field with these mines, and numbers that count other cells than those around."""
     numbers = counted(counting, height, width, width + GAP, mines)
     return Field(height, width, mines, every(height, width) ^ mines, numbers, counting)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import verigym
 from verigym.envs.games.counted_fields import SIZES, prove
 from verigym.envs.games.minesweeper_pairs import prove_by_pairs
-from verigym.envs.games.minesweeper_systems import system_of
+from verigym.envs.games.minesweeper_systems import eliminate_by_terms, system_of
 from verigym.errors import TaskError
 from verigym.verifiers.games.minesweeper import GAP, MinesweeperRules
 
@@ -107,6 +107,15 @@ def test_elimination_finds_all_that_parities_prove(reference):
     assert as_set(system.free) == set(PLACES) - places_of(reference, "o") - set.union(*possible)
 
 
+@given(references(moduli=(2, 3)))
+def test_elimination_by_terms_proves_the_same(reference):
+    board = MinesweeperRules().start(reference)
+    places, _ = eliminate_by_terms(board.field, board.cells)
+    proved = {divmod(place, WIDTH + GAP) for place in places}
+    free = as_set(system_of(board.field, board.cells).free)
+    assert proved == free if reference["modulus"] == 2 else proved <= free
+
+
 @pytest.mark.parametrize("level", [8, 9, 10])
 def test_no_field_needs_a_guess_and_remainders_need_elimination(level):
     env = verigym.make("games/minesweeper", difficulty=level)
@@ -116,7 +125,7 @@ def test_no_field_needs_a_guess_and_remainders_need_elimination(level):
         assert board.field.mines.bit_count() == size.mines
         by_pairs = start = board.cells
         while board.cells != board.field.free:
-            free, _ = prove(board.field, board.cells)
+            free = prove(board.field, board.cells)
             assert free
             assert not free & board.field.mines
             after = env.rules.apply(board, env.rules.read(env.best(board)))
@@ -197,3 +206,12 @@ def test_wrong_references_are_the_author_s_error(change):
     assert MinesweeperRules().start({**reference, "modulus": 2})
     with pytest.raises(TaskError):
         MinesweeperRules().start({**reference, "modulus": 2, **change})
+
+
+def test_numbers_of_more_than_one_digit_are_refused_and_their_remainders_are_not():
+    rows = ["o" + "." * 6, *["." * 7] * 5, "." * 6 + "*"]
+    shape = [[down, right] for down in (1, 2) for right in range(5)]
+    reference = {"rows": rows, "counted": shape}
+    assert MinesweeperRules().start({**reference, "modulus": 3})
+    with pytest.raises(TaskError, match="at most 9"):
+        MinesweeperRules().start(reference)

@@ -1,6 +1,5 @@
 """Plans for several errands: the fewest commands against a search through all commands, from any state."""
 
-import itertools
 import random
 from collections import deque
 
@@ -8,7 +7,7 @@ import pytest
 
 import verigym
 from verigym.envs.games.errand_plans import plan_errands
-from verigym.envs.games.household import SEVERAL, _after, _best_order
+from verigym.envs.games.household import SEVERAL
 from verigym.verifiers.games.rules import RULES
 
 PLACES = [
@@ -85,29 +84,15 @@ def test_plans_go_on_from_the_midst_of_a_delivery():
     assert plan_errands(run(wrong, ["go to table 2", "take key 1 from table 2"])) is None
 
 
-def test_the_best_order_of_whole_errands_agrees_with_all_orders():
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_turns_are_the_fewest_commands_and_what_is_to_spare(seed):
     env = verigym.make("games/household", difficulty=7)
-    env.reset(seed=2)
-    start = env.state.board
-    lengths = []
-    for order in itertools.permutations((start.house.errand, *start.house.more)):
-        board, spent = start, 0
-        for errand in order:
-            board, commands = _after(board, errand)
-            spent += commands
-        lengths.append(spent)
-    assert _best_order(start) == min(lengths) >= plan_errands(start).fuel
-
-
-@pytest.mark.parametrize(("level", "seed"), [(7, 1), (8, 2), (9, 3)])
-def test_the_turns_are_the_fewest_commands_and_what_is_to_spare(level, seed):
-    env = verigym.make("games/household", difficulty=level)
     prompt, _ = env.reset(seed=seed)
     fuel = plan_errands(env.state.board).fuel
-    *_, beyond, spare = SEVERAL[level]
-    assert env.task.reference["max_moves"] == fuel + fuel * spare // 100
-    assert _best_order(env.state.board) >= fuel + beyond
-    assert ("the fewest that the errands take" in prompt) == (not spare)
+    *_, spare = SEVERAL[7]
+    turns = fuel + fuel * spare // 100
+    assert env.task.reference["max_moves"] == turns
+    assert f"{turns} commands, {turns - fuel} more than the errands take at least" in prompt
     turns, over = 0, False
     while not over:
         _, reward, terminated, truncated, _ = env.step(env.oracle())
@@ -116,7 +101,7 @@ def test_the_turns_are_the_fewest_commands_and_what_is_to_spare(level, seed):
 
 
 def test_who_holds_what_no_errand_wants_lays_it_down():
-    env = verigym.make("games/household", difficulty=8)
+    env = verigym.make("games/household", difficulty=7)
     env.reset(seed=4)
     wanted = {thing for _, thing, _ in env.task.reference["errands"]}
     thing, spot = next(

@@ -228,7 +228,7 @@ def test_names_are_read_as_they_are_written():
     assert not joints & {part for word in words for part in word.split()}
 
 
-@pytest.mark.parametrize(("level", "errands"), [(7, 3), (10, 5)])
+@pytest.mark.parametrize(("level", "errands"), [(7, 3), (8, 4), (9, 5), (10, 7)])
 def test_high_levels_have_several_errands_and_tell_where_everything_is(level, errands):
     env = verigym.make("games/household", difficulty=level)
     prompt, _ = env.reset(seed=4)
