@@ -122,6 +122,9 @@ def test_the_verifier_takes_the_oracle_s_play_as_text_and_nothing_less(env_id):
         assert verifier.verify(env.task, "; ".join([*moves, moves[0]])).score == 0.0
 
 
+REGIONS = {"game": "sudoku", "rows": "1... .... .... ....", "regions": "AABB AABB CCDD CCDD"}
+
+
 @pytest.mark.parametrize(
     "reference",
     [
@@ -129,6 +132,28 @@ def test_the_verifier_takes_the_oracle_s_play_as_text_and_nothing_less(env_id):
         {"game": "sokoban", "rows": ["#$.#"]},
         {"game": "sudoku", "rows": ["11.4", "3412", "2143", "4321"], "box": [2, 2]},
         {"game": "sudoku", "rows": ["1..."], "box": [2, 2]},
+        {**REGIONS, "box": [2, 2]},
+        {**REGIONS, "regions": "AABB AABB CCDD CCCC"},
+        {**REGIONS, "regions": ["A"]},
+        {**REGIONS, "regions": 3},
+        {**REGIONS, "rows": "11.. .... .... ...."},
+        {**REGIONS, "rows": "1..1 .... .... ...."},
+        {**REGIONS, "totals": {}},
+        {**REGIONS, "totals": [3]},
+        {**REGIONS, "totals": [{"plus": [], "minus": [[1, 1]], "least": 1, "most": 2}]},
+        {**REGIONS, "totals": [{"plus": [[1, 1], [1, 1]], "least": 1, "most": 2}]},
+        {**REGIONS, "totals": [{"plus": [[1, 5]], "least": 1, "most": 2}]},
+        {**REGIONS, "totals": [{"plus": [[1, 1]], "least": 3, "most": 2}]},
+        {**REGIONS, "totals": [{"plus": [[1, 1]], "least": 1}]},
+        {**REGIONS, "totals": [{"plus": [[1, 1]], "least": 0, "most": 1, "modulus": 1}]},
+        {**REGIONS, "apart": [{"steps": [], "differences": [0]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 0]], "differences": [0]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 4]], "differences": [0]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 1]]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 1]], "differences": [-1]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 1]], "sums": [True]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 1]], "sums": [3], "joined": 1}]},
+        {"game": "sudoku", "rows": ["1...", "....", "....", "...."], "box": [2, 2], "totals": []},
         {"game": "minesweeper", "rows": ["*."], "first": [1, 1]},
         {"game": "minesweeper", "rows": ["..", "."], "first": [1, 1]},
         {"game": "2048", "tiles": [3] * 16, "target": 8, "seed": 1},
