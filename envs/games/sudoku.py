@@ -110,7 +110,7 @@ class Sudoku(ReplayedGame):
         """Return the first cell that differs from the solution."""
         n = board.box[0] * board.box[1]
         if board.rules is not None:
-            solved = _searched(board.given, board.rules)[0]
+            solved = _searched(board.given, board.rules)
         else:
             solved = _solved(board.given, board.box)
         for place, number in enumerate(solved):
@@ -121,17 +121,18 @@ class Sudoku(ReplayedGame):
     @override
     def operations(self, board: Grid) -> int:
         if board.rules is not None:
-            return _searched(board.given, board.rules)[1]
+            search = NumberSearch(board.rules, board.given)
+            search.solve(2, 1 << 30)  # the second one does not exist, as is proven so
+            return search.operations
         return _reasoned(board.given, board.box)[1]
 
 
 @lru_cache(maxsize=256)
-def _searched(given: bytes, rules: NumberRules) -> tuple[bytes, int]:
-    """Return the solution under drawn rules, and the operations of a search that proves it the only one."""
-    search = NumberSearch(rules, given)
-    grids, _ = search.solve(2, 1 << 30)
+def _searched(given: bytes, rules: NumberRules) -> bytes:
+    """Return the solution under drawn rules."""
+    grids, _ = NumberSearch(rules, given).solve(1, 1 << 30)
     assert grids, "a drawn sudoku has a solution"
-    return bytes(grids[0]), search.operations
+    return bytes(grids[0])
 
 
 _SIGNS = bytes.maketrans(bytes(range(17)), SIGNS.encode())

@@ -122,6 +122,8 @@ def test_the_verifier_takes_the_oracle_s_play_as_text_and_nothing_less(env_id):
         assert verifier.verify(env.task, "; ".join([*moves, moves[0]])).score == 0.0
 
 
+LINE = {"cells": [[1, 1], [1, 2]], "kind": "filled", "numbers": [1]}
+LINES = {"game": "nonogram", "size": 2, "lines": [LINE]}
 REGIONS = {"game": "sudoku", "rows": "1... .... .... ....", "regions": "AABB AABB CCDD CCDD"}
 
 
@@ -166,6 +168,23 @@ REGIONS = {"game": "sudoku", "rows": "1... .... .... ....", "regions": "AABB AAB
         {"game": "nim", "heaps": [2], "opponent": "strong", "seed": 1},
         {"game": "tic-tac-toe", "board": "XXX......", "opponent": "random", "seed": 1},
         {"game": "nonogram", "across": [[3]], "down": [[1], [1]]},
+        {**LINES, "size": 0},
+        {**LINES, "size": True},
+        {**LINES, "across": [[1]]},
+        {**LINES, "lines": []},
+        {**LINES, "lines": [3]},
+        {**LINES, "lines": [{**LINE, "kind": "none"}]},
+        {**LINES, "lines": [{**LINE, "cells": []}]},
+        {**LINES, "lines": [{**LINE, "cells": [[1, 1], [1, 1]]}]},
+        {**LINES, "lines": [{**LINE, "cells": [[1, 3]]}]},
+        {**LINES, "lines": [{**LINE, "cells": [[1]]}]},
+        {**LINES, "lines": [{**LINE, "cells": [["a", 1]]}]},
+        {**LINES, "lines": [{**LINE, "numbers": [3]}]},
+        {**LINES, "lines": [{**LINE, "numbers": 1}]},
+        {**LINES, "lines": [{**LINE, "numbers": [True]}]},
+        {**LINES, "lines": [{**LINE, "numbers": [1, 1]}]},
+        {**LINES, "lines": [{**LINE, "kind": "number of runs", "numbers": [2]}]},
+        {**LINES, "lines": [{**LINE, "kind": "any order", "numbers": [1, 1]}]},
     ],
 )
 def test_a_start_that_makes_no_sense_is_the_author_s_fault(reference):
