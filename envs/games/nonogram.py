@@ -10,7 +10,10 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.line_puzzles import PictureSize, draw_lines, say_lines, written
+from verigym.envs.games.line_search import LineSearch
 from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.cell_lines import CellLine
 from verigym.verifiers.games.nonogram import Picture, Runs, runs_of
 
 # Rows and columns, and the share of filled cells.
@@ -22,9 +25,12 @@ SIZES = {
     5: (7, 0.61),
     6: (9, 0.62),
     7: (10, 0.62),
-    8: (12, 0.63),
-    9: (14, 0.64),
-    10: (16, 0.66),
+}
+
+PUZZLES = {
+    8: PictureSize(8, (8, 30)),
+    9: PictureSize(9, (30, 90)),
+    10: PictureSize(10, (90, 250)),
 }
 
 _PROMPT = """\
@@ -33,6 +39,23 @@ each row are the lengths of its runs of filled cells, from left to right; those 
 grid, from top to bottom. 0 means no filled cell. At least one empty cell separates two runs.
 Fill cells until every row and column has exactly its runs, within {turns} moves. Answer with the row and column of a \
 cell, counted from 1, such as 2 3: an empty cell is filled, a filled one is emptied."""
+
+_WEAK_CLUES = """\
+A picture of {size} rows and {size} columns, where . is an empty cell and # a filled one. A run is a group of filled cells \
+that directly follow one another in a line and that no further filled cell of the line adjoins. The clues tell of lines (rows, \
+columns and diagonals) and of blocks of cells:
+- "any order 1 2 2": the line has exactly runs of these lengths, in whatever order; 0 means no filled cell;
+- "2 runs": it has so many runs, of any lengths;
+- "longest 3": its longest run has so many cells; 0 means no filled cell;
+- "5 filled": the line, or the block, has so many filled cells.
+r2c3 is the cell in row 2, column 3. A diagonal goes from the first cell named to the second; a block is the rectangle with the \
+first cell named as its top left corner and the second as its bottom right one. Of lines that are not listed nothing is told. \
+There is one solution.
+
+{lines}
+
+Fill cells until all clues hold, within {turns} moves. Answer with the row and column of a cell, counted from 1, such as 2 3: \
+an empty cell is filled, a filled one is emptied."""
 
 
 class Nonogram(ReplayedGame):
@@ -44,7 +67,9 @@ class Nonogram(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """Draw the runs of a random picture."""
+        """Draw the runs of a random picture; from level 8 on clues that tell less."""
+        if level in PUZZLES:
+            return self._draw_weak_clues(rng, PUZZLES[level])
         size, share = SIZES[level]
         grid = np.where(rng.random((size, size)) < share, "#", ".")
         grid[0, 0] = "#"  # an empty picture would be won at once
@@ -56,8 +81,20 @@ class Nonogram(ReplayedGame):
         prompt = _PROMPT.format(size=size, turns=turns)
         return prompt, {"across": across, "down": down, "turns": turns}
 
+    def _draw_weak_clues(
+        self, rng: np.random.Generator, size: PictureSize
+    ) -> tuple[str, dict[str, Any]]:
+        lines, picture = draw_lines(rng, size, self.wants)
+        filled = sum([row.count("#") for row in picture])
+        turns = filled + filled // 2 + 2
+        prompt = _WEAK_CLUES.format(size=size.side, lines=say_lines(lines), turns=turns)
+        reference = {"size": size.side, "lines": written(lines), "turns": turns}
+        return prompt, {**reference, "essence": picture}
+
     @override
     def show(self, board: Picture) -> str:
+        if board.lines:
+            return "\n".join([" ".join(row) for row in board.rows])
         lines = [
             f"{' '.join(row)}  {' '.join(map(str, runs or (0,)))}"
             for row, runs in zip(board.rows, board.across, strict=True)
@@ -74,15 +111,17 @@ class Nonogram(ReplayedGame):
 
     @override
     def moves(self, board: Picture) -> list[str]:
-        rows, columns = range(1, len(board.across) + 1), range(1, len(board.down) + 1)
+        rows, columns = range(1, len(board.rows) + 1), range(1, len(board.rows[0]) + 1)
         return [f"{row} {column}" for row in rows for column in columns]
 
     @override
     def best(self, board: Picture) -> str | None:
         """Return the first cell that differs from the solution."""
-        for row, (line, solved) in enumerate(
-            zip(board.rows, _solved(board.across, board.down), strict=True), 1
-        ):
+        if board.lines:
+            picture = _searched(len(board.rows), board.lines)
+        else:
+            picture = _solved(board.across, board.down)
+        for row, (line, solved) in enumerate(zip(board.rows, picture, strict=True), 1):
             for column, (sign, wanted) in enumerate(zip(line, solved, strict=True), 1):
                 if sign != wanted:
                     return f"{row} {column}"
@@ -90,10 +129,26 @@ class Nonogram(ReplayedGame):
 
     @override
     def operations(self, board: Picture) -> int:
-        """Count the ways to draw a line that are compared with the lines that cross it."""
+        """Count the ways to draw a line that are compared with the lines that cross it.
+
+        From level 8 on, count the cells that a search looks at which proves the picture the only one.
+        """
+        if board.lines:
+            search = LineSearch(len(board.rows), board.lines)
+            search.solve(2, 1 << 30)  # the second one does not exist, as is proven so
+            return search.operations
         tally = _Tally()
         _search(*_options(board.across, board.down), tally)
         return tally.compared
+
+
+@lru_cache(maxsize=256)
+def _searched(size: int, lines: tuple[CellLine, ...]) -> tuple[str, ...]:
+    """Return the picture that the clues fit."""
+    found, _ = LineSearch(size, lines).solve(1, 1 << 30)
+    assert found, "a drawn nonogram has a solution"
+    signs = "".join([".#"[value] for value in found[0]])
+    return tuple(signs[i : i + size] for i in range(0, size * size, size))
 
 
 class _Tally:

@@ -1,4 +1,4 @@
-"""Sudoku, with exactly one solution that needs no guessing."""
+"""Sudoku, with exactly one solution. Up to level 7 it needs no guessing; from level 8 on rules are drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.number_puzzles import PuzzleSize, draw_puzzle, say_rules, written
+from verigym.envs.games.number_search import NumberSearch
 from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.number_rules import NumberRules
 from verigym.verifiers.games.sudoku import SIGNS, Grid, units
 
 # Box, and how many cells stay given at most (fewer are taken away where that would need guessing).
@@ -21,15 +24,29 @@ SIZES = {
     5: ((3, 3), 42),
     6: ((3, 3), 30),
     7: ((3, 4), 100),
-    8: ((3, 4), 84),
-    9: ((3, 4), 64),
-    10: ((4, 4), 130),
+}
+
+PUZZLES = {
+    8: PuzzleSize(6, 2, (0.2, 0.2, 0.4, 0.2), (10, 25), 14),
+    9: PuzzleSize(6, 2, (0.0, 0.6, 0.4, 0.0), (50, 120), 14),
+    10: PuzzleSize(7, 2, (0.05, 0.75, 0.2, 0.0), (100, 250), 30),
 }
 
 _PROMPT = """\
 Fill the grid: each row, each column and each box of {height} rows and {width} columns holds 1 to {n} once. A \
 dot is an empty cell; the numbers that are given cannot be changed.
 Answer with row, column and number, such as 1 2 {n} for a {n} in row 1, column 2; number 0 empties a cell. You \
+have {turns} moves."""
+
+_DRAWN_RULES = """\
+Fill the grid: each row, each column and each region holds 1 to {n} once. A dot is an empty cell; no number is given. The \
+regions, a letter for each:
+{regions}
+
+These rules have to be kept too, where r2c3 is the number in row 2, column 3; there is one solution:
+{rules}
+
+Answer with row, column and number, such as 1 2 {n} to write {n} into row 1, column 2; number 0 empties a cell. You \
 have {turns} moves."""
 
 
@@ -42,7 +59,12 @@ class Sudoku(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        """Cells are taken from a full grid as long as each is forced by the rest."""
+        """Cells are taken from a full grid as long as each is forced by the rest.
+
+        From level 8 on no number is given, and rules are drawn until there is one solution.
+        """
+        if level in PUZZLES:
+            return self._draw_rules(rng, PUZZLES[level])
         (height, width), givens = SIZES[level]
         n = height * width
         full = _full(rng, height, width)
@@ -61,6 +83,15 @@ class Sudoku(ReplayedGame):
             "essence": full,  # so that no two splits share a solution
         }
 
+    def _draw_rules(self, rng: np.random.Generator, size: PuzzleSize) -> tuple[str, dict[str, Any]]:
+        rules, full = draw_puzzle(rng, size, self.wants)
+        n = size.side
+        turns = n * n + n * n // 2 + 2
+        regions = "\n".join([" ".join(row) for row in rules.regions])
+        prompt = _DRAWN_RULES.format(n=n, regions=regions, rules=say_rules(rules), turns=turns)
+        rows = " ".join(["." * n] * n)
+        return prompt, {"rows": rows, **written(rules), "turns": turns, "essence": full}
+
     @override
     def show(self, board: Grid) -> str:
         n = board.box[0] * board.box[1]
@@ -78,14 +109,30 @@ class Sudoku(ReplayedGame):
     def best(self, board: Grid) -> str | None:
         """Return the first cell that differs from the solution."""
         n = board.box[0] * board.box[1]
-        for place, number in enumerate(_solved(board.given, board.box)):
+        if board.rules is not None:
+            solved = _searched(board.given, board.rules)
+        else:
+            solved = _solved(board.given, board.box)
+        for place, number in enumerate(solved):
             if board.numbers[place] != number:
                 return f"{place // n + 1} {place % n + 1} {number}"
         return None
 
     @override
     def operations(self, board: Grid) -> int:
+        if board.rules is not None:
+            search = NumberSearch(board.rules, board.given)
+            search.solve(2, 1 << 30)  # the second one does not exist, as is proven so
+            return search.operations
         return _reasoned(board.given, board.box)[1]
+
+
+@lru_cache(maxsize=256)
+def _searched(given: bytes, rules: NumberRules) -> bytes:
+    """Return the solution under drawn rules."""
+    grids, _ = NumberSearch(rules, given).solve(1, 1 << 30)
+    assert grids, "a drawn sudoku has a solution"
+    return bytes(grids[0])
 
 
 _SIGNS = bytes.maketrans(bytes(range(17)), SIGNS.encode())

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.cell_lines import CellLine, read_lines
 
 Runs = tuple[tuple[int, ...], ...]
 MAX_SIDE = 30
@@ -15,11 +16,12 @@ MAX_SIDE = 30
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Rows of `#` and `.`, and the runs that are wanted."""
+    """Rows of `#` and `.`, and the runs that are wanted; or clues about lines of cells, where `across` and `down` are empty."""
 
     rows: tuple[str, ...]
     across: Runs
     down: Runs
+    lines: tuple[CellLine, ...] = ()
 
 
 def runs_of(line: Sequence[str]) -> tuple[int, ...]:
@@ -32,9 +34,19 @@ class NonogramRules:
 
     A move `[row, column]`, from 1, fills a cell or empties it again. Won if all runs are as told;
     any such picture will do.
+
+    `{"size": 5, "lines": [{"cells": [[1, 1], [1, 2]], "kind": "filled", "numbers": [1]}, ...]}` has clues about any lines of
+    cells in a square instead; their kinds are in `cell_lines.py`.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Picture:
+        if "lines" in reference:
+            size = reference.get("size")
+            if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= MAX_SIDE:
+                raise TaskError(f"nonogram: size must be 1 to {MAX_SIDE}, got {size!r}")
+            if "across" in reference or "down" in reference:
+                raise TaskError("nonogram: either lines, or across and down")
+            return Picture(("." * size,) * size, (), (), read_lines(reference["lines"], size))
         across, down = _runs(reference, "across"), _runs(reference, "down")
         for lines, length in ((across, len(down)), (down, len(across))):
             if any(sum(runs) + len(runs) - 1 > length for runs in lines):
@@ -50,15 +62,18 @@ class NonogramRules:
         return None
 
     def legal(self, state: Picture, move: tuple[int, int]) -> bool:
-        return 0 <= move[0] < len(state.across) and 0 <= move[1] < len(state.down)
+        return 0 <= move[0] < len(state.rows) and 0 <= move[1] < len(state.rows[0])
 
     def apply(self, state: Picture, move: tuple[int, int]) -> Picture:
         row, column = move
         line = state.rows[row]
         line = line[:column] + ("." if line[column] == "#" else "#") + line[column + 1 :]
-        return Picture((*state.rows[:row], line, *state.rows[row + 1 :]), state.across, state.down)
+        rows = (*state.rows[:row], line, *state.rows[row + 1 :])
+        return Picture(rows, state.across, state.down, state.lines)
 
     def won(self, state: Picture) -> bool:
+        if state.lines:
+            return all(line.holds(state.rows) for line in state.lines)
         return (
             tuple(map(runs_of, state.rows)) == state.across
             and tuple(map(runs_of, zip(*state.rows, strict=True))) == state.down

@@ -122,6 +122,11 @@ def test_the_verifier_takes_the_oracle_s_play_as_text_and_nothing_less(env_id):
         assert verifier.verify(env.task, "; ".join([*moves, moves[0]])).score == 0.0
 
 
+LINE = {"cells": [[1, 1], [1, 2]], "kind": "filled", "numbers": [1]}
+LINES = {"game": "nonogram", "size": 2, "lines": [LINE]}
+REGIONS = {"game": "sudoku", "rows": "1... .... .... ....", "regions": "AABB AABB CCDD CCDD"}
+
+
 @pytest.mark.parametrize(
     "reference",
     [
@@ -129,6 +134,28 @@ def test_the_verifier_takes_the_oracle_s_play_as_text_and_nothing_less(env_id):
         {"game": "sokoban", "rows": ["#$.#"]},
         {"game": "sudoku", "rows": ["11.4", "3412", "2143", "4321"], "box": [2, 2]},
         {"game": "sudoku", "rows": ["1..."], "box": [2, 2]},
+        {**REGIONS, "box": [2, 2]},
+        {**REGIONS, "regions": "AABB AABB CCDD CCCC"},
+        {**REGIONS, "regions": ["A"]},
+        {**REGIONS, "regions": 3},
+        {**REGIONS, "rows": "11.. .... .... ...."},
+        {**REGIONS, "rows": "1..1 .... .... ...."},
+        {**REGIONS, "totals": {}},
+        {**REGIONS, "totals": [3]},
+        {**REGIONS, "totals": [{"plus": [], "minus": [[1, 1]], "least": 1, "most": 2}]},
+        {**REGIONS, "totals": [{"plus": [[1, 1], [1, 1]], "least": 1, "most": 2}]},
+        {**REGIONS, "totals": [{"plus": [[1, 5]], "least": 1, "most": 2}]},
+        {**REGIONS, "totals": [{"plus": [[1, 1]], "least": 3, "most": 2}]},
+        {**REGIONS, "totals": [{"plus": [[1, 1]], "least": 1}]},
+        {**REGIONS, "totals": [{"plus": [[1, 1]], "least": 0, "most": 1, "modulus": 1}]},
+        {**REGIONS, "apart": [{"steps": [], "differences": [0]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 0]], "differences": [0]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 4]], "differences": [0]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 1]]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 1]], "differences": [-1]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 1]], "sums": [True]}]},
+        {**REGIONS, "apart": [{"steps": [[0, 1]], "sums": [3], "joined": 1}]},
+        {"game": "sudoku", "rows": ["1...", "....", "....", "...."], "box": [2, 2], "totals": []},
         {"game": "minesweeper", "rows": ["*."], "first": [1, 1]},
         {"game": "minesweeper", "rows": ["..", "."], "first": [1, 1]},
         {"game": "2048", "tiles": [3] * 16, "target": 8, "seed": 1},
@@ -141,6 +168,23 @@ def test_the_verifier_takes_the_oracle_s_play_as_text_and_nothing_less(env_id):
         {"game": "nim", "heaps": [2], "opponent": "strong", "seed": 1},
         {"game": "tic-tac-toe", "board": "XXX......", "opponent": "random", "seed": 1},
         {"game": "nonogram", "across": [[3]], "down": [[1], [1]]},
+        {**LINES, "size": 0},
+        {**LINES, "size": True},
+        {**LINES, "across": [[1]]},
+        {**LINES, "lines": []},
+        {**LINES, "lines": [3]},
+        {**LINES, "lines": [{**LINE, "kind": "none"}]},
+        {**LINES, "lines": [{**LINE, "cells": []}]},
+        {**LINES, "lines": [{**LINE, "cells": [[1, 1], [1, 1]]}]},
+        {**LINES, "lines": [{**LINE, "cells": [[1, 3]]}]},
+        {**LINES, "lines": [{**LINE, "cells": [[1]]}]},
+        {**LINES, "lines": [{**LINE, "cells": [["a", 1]]}]},
+        {**LINES, "lines": [{**LINE, "numbers": [3]}]},
+        {**LINES, "lines": [{**LINE, "numbers": 1}]},
+        {**LINES, "lines": [{**LINE, "numbers": [True]}]},
+        {**LINES, "lines": [{**LINE, "numbers": [1, 1]}]},
+        {**LINES, "lines": [{**LINE, "kind": "number of runs", "numbers": [2]}]},
+        {**LINES, "lines": [{**LINE, "kind": "any order", "numbers": [1, 1]}]},
     ],
 )
 def test_a_start_that_makes_no_sense_is_the_author_s_fault(reference):
