@@ -9,6 +9,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.remainder_marks import Remaining, find_by_halves, tells_little
 from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.guessing import Guesses, code_marks
 
@@ -21,8 +22,10 @@ SIZES = {
     5: (4, 9, 12),
     6: (5, 8, 12),
 }
-# From level 7 on: length, symbols, guesses, and True if a mark is one number; marked guesses are given that leave one code.
-DEDUCED = {7: (7, 8, 3, False), 8: (7, 9, 2, False), 9: (7, 7, 1, True), 10: (8, 8, 1, True)}
+# From level 7 on: length, symbols and guesses; marked guesses are given that leave one code.
+DEDUCED = {7: (7, 8, 3), 8: (7, 9, 2), 9: (6, 7, 2), 10: (7, 7, 2)}
+# From level 9 on a mark is a remainder of so much.
+MODULI = {9: 3, 10: 2}
 
 _PROMPT = """\
 Find a hidden code of {length} digits, each 1 to {symbols}; digits may repeat. You have {turns} guesses.
@@ -30,19 +33,29 @@ After each guess you learn how many of its digits are right and in the right pla
 code, but in another place. Answer with one guess, such as {example}."""
 _PROMPT_DEDUCED = """\
 Find a hidden code of {length} digits, each 1 to {symbols}; digits may repeat. Some guesses have been made already and are \
-shown with their {marks}. Only one code fits all of them.
+shown with their marks: how many of the digits are right and in the right place, and how many more are in the code, but in \
+another place. Only one code fits all of them.
 You have {turns}. Answer with a code, such as {example}."""
-_MARKS = "marks: how many of the digits are right and in the right place, and how many more are in the code, but in another place"
-_SUMS = """\
-points: two for each digit that is right and in the right place, and one for each further digit that is in the code, but in \
-another place. A digit that occurs several times in a guess counts at most as often as in the code"""
+_PROMPT_REMAINDERS = """\
+Find a hidden code of {length} digits, each 1 to {symbols}; digits may repeat. A guess earns points: two for each digit that is \
+right and in the right place, and one for each further digit that is in the code, but in another place. A digit that occurs \
+several times in a guess counts at most as often as in the code. {mark}
+For example, if the code were 1123, the guess 1411 would earn three points: two for the 1 in the first place, and one for one \
+of the other 1s, since the code has only two. Its mark would be {shown}.
+Some guesses have been made already and are shown with their marks. Only one code fits all of them.
+You have {turns}, which are marked in the same way. Answer with a code, such as {example}."""
+_ODD_OR_EVEN = (
+    "The mark of a guess says only if the number of its points is odd or even; 0 is even."
+)
+_REMAINDER = """\
+The mark of a guess is only the remainder when the number of its points is divided by {modulus}."""
 
 
 class Mastermind(ReplayedGame):
     """The environment. An action is a code; guesses are shown in ascending order.
 
-    From level 7 on guesses are given that leave a single code, and luck has no part in it; from level 9 on each has one
-    number for a mark, which leaves open how many digits are in place.
+    From level 7 on guesses are given that leave a single code, and luck has no part in it; from level 9 on each mark is only
+    a remainder, so that no guess tells much and no code can be ruled out before its last digit.
     """
 
     id: ClassVar[str] = "verigym/games/mastermind-v0"
@@ -52,8 +65,10 @@ class Mastermind(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        if level in MODULI:
+            return _draw_remainders(rng, *DEDUCED[level], MODULI[level])
         if level in DEDUCED:
-            return _draw_deduced(rng, level)
+            return _draw_deduced(rng, *DEDUCED[level])
         length, symbols, turns = SIZES[level]
         secret = "".join(map(str, rng.integers(1, symbols + 1, length)))
         example = "".join(str(i % symbols + 1) for i in range(length))
@@ -65,8 +80,11 @@ class Mastermind(ReplayedGame):
         lines = []
         for guess in board.made:
             placed, elsewhere = code_marks(board.secret, guess)
-            told = f"{placed} in place, {elsewhere} elsewhere"
-            lines.append(f"{guess}: {2 * placed + elsewhere if board.counted else told}")
+            if board.modulus:
+                shown = _remainder((2 * placed + elsewhere) % board.modulus, board.modulus)
+            else:
+                shown = f"{placed} in place, {elsewhere} elsewhere"
+            lines.append(f"{guess}: {shown}")
         return "\n".join(lines)
 
     @override
@@ -80,10 +98,16 @@ class Mastermind(ReplayedGame):
 
     def work(self, state: Play) -> int:
         """Count what a player does who always guesses the first code that fits all marks so far: to
-        put a digit and compare it with an earlier guess."""
+        put a digit and compare it with an earlier guess; with remainders, those of `find_by_halves`."""
         board: Guesses = state.board
         marked = [(guess, code_marks(board.secret, guess)) for guess in board.made]
-        fits_mark = _may_fit_sum if board.counted else _may_fit
+        if board.modulus:
+            remainders = {
+                guess: (2 * placed + elsewhere) % board.modulus
+                for guess, (placed, elsewhere) in marked
+            }
+            length = len(board.secret)
+            return find_by_halves(length, board.symbols, board.modulus, remainders)[1]
         symbols = [str(n) for n in range(1, board.symbols + 1)]
         operations = 0
 
@@ -94,7 +118,7 @@ class Mastermind(ReplayedGame):
                 operations += 1
                 here = sum(map(str.__eq__, code, guess))
                 common = sum(min(code.count(s), guess.count(s)) for s in set(code))
-                if not fits_mark(here, common, placed, placed + elsewhere, rest):
+                if not _may_fit(here, common, placed, placed + elsewhere, rest):
                     return False
             return True
 
@@ -114,58 +138,89 @@ class Mastermind(ReplayedGame):
         return operations
 
 
-def _draw_deduced(rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+def _draw_deduced(
+    rng: np.random.Generator, length: int, symbols: int, turns: int
+) -> tuple[str, dict[str, Any]]:
     """Draw a code, and guesses until no other code fits their marks."""
-    length, symbols, turns, summed = DEDUCED[level]
-
-    def draw() -> str:
-        return "".join(map(str, rng.integers(1, symbols + 1, length)))
-
-    secret, marked = draw(), dict[str, tuple[int, int]]()
+    secret, marked = _code(rng, length, symbols), dict[str, tuple[int, int]]()
     other: str | None = None
     while len(marked) < length or other:
-        guess = draw()
+        guess = _code(rng, length, symbols)
         marks = code_marks(secret, guess)
         # A guess that does not tell the secret from the other code would be of no use.
-        if guess == secret or (other and _alike(code_marks(other, guess), marks, summed)):
+        if guess == secret or (other and code_marks(other, guess) == marks):
             continue
         marked[guess] = marks
         if len(marked) >= length:
-            other = next(
-                (one for one in fitting(marked, length, symbols, summed) if one != secret), None
-            )
+            other = next((one for one in fitting(marked, length, symbols) if one != secret), None)
     prompt = _PROMPT_DEDUCED.format(
         length=length,
         symbols=symbols,
-        marks=_SUMS if summed else _MARKS,
         turns="one guess" if turns == 1 else f"{turns} guesses",
-        example="".join(str(i % symbols + 1) for i in range(length)),
+        example=_example(length, symbols),
     )
-    reference: dict[str, Any] = {
+    return prompt, _reference(secret, symbols, turns, list(marked))
+
+
+def _draw_remainders(
+    rng: np.random.Generator, length: int, symbols: int, turns: int, modulus: int
+) -> tuple[str, dict[str, Any]]:
+    """Draw a code, and guesses that each tell little until no other code fits their remainders."""
+    secret, given = _code(rng, length, symbols), list[str]()
+    left = Remaining(length, symbols, modulus)
+    while len(left) > 1:
+        guess, before = _code(rng, length, symbols), len(left)
+        if guess == secret or guess in given or not tells_little(guess, symbols, modulus):
+            continue
+        placed, elsewhere = code_marks(secret, guess)
+        left.keep(guess, (2 * placed + elsewhere) % modulus)
+        if len(left) < before:
+            given.append(guess)
+    prompt = _PROMPT_REMAINDERS.format(
+        length=length,
+        symbols=symbols,
+        mark=_ODD_OR_EVEN if modulus == 2 else _REMAINDER.format(modulus=modulus),
+        shown=_remainder(3 % modulus, modulus),
+        turns=f"{turns} guesses",
+        example=_example(length, symbols),
+    )
+    return prompt, {**_reference(secret, symbols, turns, given), "modulus": modulus}
+
+
+def _reference(secret: str, symbols: int, turns: int, given: list[str]) -> dict[str, Any]:
+    return {
         "secret": secret,
         "symbols": symbols,
-        "given": list(marked),
+        "given": given,
         "turns": turns,
         "max_moves": turns,
     }
-    return prompt, {**reference, "marks": "sum"} if summed else reference
 
 
-def fitting(
-    marked: Mapping[str, tuple[int, int]], length: int, symbols: int, summed: bool = False
-) -> Iterator[str]:
-    """Yield all codes that fit the marks of the guesses, in ascending order; if `summed`, the sum of both marks.
+def _code(rng: np.random.Generator, length: int, symbols: int) -> str:
+    return "".join(map(str, rng.integers(1, symbols + 1, length)))
+
+
+def _example(length: int, symbols: int) -> str:
+    return "".join(str(i % symbols + 1) for i in range(length))
+
+
+def _remainder(number: int, modulus: int) -> str:
+    if modulus == 2:
+        return "odd" if number else "even"
+    return str(number)
+
+
+def fitting(marked: Mapping[str, tuple[int, int]], length: int, symbols: int) -> Iterator[str]:
+    """Yield all codes that fit the marks of the guesses, in ascending order.
 
     A place is filled only as long as the marks can still be met. What each mark still lacks is a byte of one number: 64 more
     than it, so that bit 6 tells if it is negative, and bit 7, after an addition, if the places left cannot bring as much.
     """
-    # Of each mark: the guess, if digits in place and in common count, and what it lacks.
-    lacking: list[tuple[str, bool, bool, int]] = []
+    # Of each mark: the guess, if digits in place count or else those in common, and what it lacks.
+    lacking: list[tuple[str, bool, int]] = []
     for guess, (placed, elsewhere) in marked.items():
-        if summed:
-            lacking.append((guess, True, True, 2 * placed + elsewhere))
-        else:
-            lacking += [(guess, True, False, placed), (guess, False, True, placed + elsewhere)]
+        lacking += [(guess, True, placed), (guess, False, placed + elsewhere)]
 
     def packed(values: Iterable[int]) -> int:
         return sum(value << 8 * lane for lane, value in enumerate(values))
@@ -173,8 +228,8 @@ def fitting(
     digits = [str(n) for n in range(1, symbols + 1)]
     gains = {
         (place, digit, count): packed(
-            (is_here and guess[place] == digit) + (is_common and count < guess.count(digit))
-            for guess, is_here, is_common, _ in lacking
+            guess[place] == digit if is_here else count < guess.count(digit)
+            for guess, is_here, _ in lacking
         )
         for place in range(length)
         for digit in digits
@@ -182,7 +237,7 @@ def fitting(
     }
     not_negative = packed(64 for _ in lacking)
     too_much = packed(128 for _ in lacking)
-    room = [packed(63 - (h + c) * rest for _, h, c, _ in lacking) for rest in range(length)]
+    room = [packed(63 - rest for _ in lacking) for rest in range(length)]
     counts = dict.fromkeys(digits, 0)
 
     def fill(code: str, lacks: int) -> Iterator[str]:
@@ -205,12 +260,3 @@ def fitting(
 def _may_fit(here: int, both: int, placed: int, common: int, rest: int) -> bool:
     """Return True if `rest` further places can bring the digits in place and in common to those of a mark."""
     return here <= placed <= here + rest and both <= common <= both + rest
-
-
-def _may_fit_sum(here: int, both: int, placed: int, common: int, rest: int) -> bool:
-    """The same where the mark is the sum alone: a digit in place counts as in common, too."""
-    return here + both <= placed + common <= here + both + 2 * rest
-
-
-def _alike(one: tuple[int, int], other: tuple[int, int], summed: bool) -> bool:
-    return 2 * one[0] + one[1] == 2 * other[0] + other[1] if summed else one == other

@@ -6,6 +6,7 @@ fact holds; that number itself, or the rest when it is divided by a `base` (2: o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -13,11 +14,19 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from verigym.envs.games.kinds_of_things import part_sizes
+
 Facts = tuple[int, ...]
 """For each question the things of which the answer is yes: bit i stands for thing i."""
 
 Answers = tuple[tuple[int, int], ...]
 """Questions that were asked, by number, with their answers."""
+
+_LISTED = 50_000
+"""The most choices that are looked at one by one from the first answer on."""
+
+_ASKED = 3
+"""If there are more, they are listed once more questions than these were asked."""
 
 
 @lru_cache(maxsize=4)
@@ -33,13 +42,20 @@ def _held(count: int, facts: Facts) -> NDArray[np.uint8]:
     return np.array(bits, dtype=np.uint8)
 
 
+@lru_cache(maxsize=4)
 def _fitting(
     count: int, hidden: int, facts: Facts, answers: Answers, base: int
 ) -> NDArray[np.int16]:
-    choices, held = _choices(count, hidden), _held(count, facts)
-    for fact, answer in answers:
-        choices = choices[:, held[fact][choices].sum(axis=0, dtype=np.uint8) % base == answer]
-    return choices
+    if not answers:
+        return _choices(count, hidden)
+    choices, (fact, answer) = _fitting(count, hidden, facts, answers[:-1], base), answers[-1]
+    sums = _held(count, facts)[fact][choices].sum(axis=0, dtype=np.uint8)
+    return choices[:, sums % base == answer]
+
+
+def _is_long(count: int, hidden: int, answers: Answers) -> bool:
+    """Return True if so many choices may fit that they are counted by kinds of things and not listed."""
+    return comb(count, hidden) > _LISTED and len(answers) <= _ASKED
 
 
 @lru_cache(maxsize=256)
@@ -48,8 +64,11 @@ def next_question(
 ) -> int | tuple[int, ...] | None:
     """Return the question that leaves the fewest choices in the worst case, the first of equals, by its number; or the
     only choice that fits. None if several fit that no question tells apart."""
-    if not answers:
-        return int(np.argmin([_worst(count, hidden, held.bit_count(), base) for held in facts]))
+    if not answers or _is_long(count, hidden, answers):
+        sizes, _ = part_sizes(count, hidden, facts, answers, base)
+        worsts = list(map(max, sizes))
+        if min(worsts) < sum(sizes[0]):
+            return worsts.index(min(worsts))
     choices = _fitting(count, hidden, facts, answers, base)
     total = choices.shape[1]
     if total == 1:
@@ -66,14 +85,6 @@ def next_question(
     return fact if worst[fact] < total else None
 
 
-def _worst(count: int, hidden: int, yes: int, base: int) -> int:
-    """The most choices that a question leaves if nothing is known yet, and its fact holds of `yes` things."""
-    parts = [0] * base
-    for n in range(hidden + 1):
-        parts[n % base] += comb(yes, n) * comb(count - yes, hidden - n)
-    return max(parts)
-
-
 def questions_needed(secret: tuple[int, ...], count: int, facts: Facts, base: int) -> int | None:
     """Return how many questions single out `secret` if each is the one of `next_question`; None if they cannot."""
     answers: Answers = ()
@@ -87,22 +98,28 @@ def questions_needed(secret: tuple[int, ...], count: int, facts: Facts, base: in
 def count_splitting(count: int, hidden: int, facts: Facts, answers: Answers, base: int) -> int:
     """Count what `next_question` does on paper: each look at a choice, for one fact, is an operation.
 
-    Before the first answer, the sizes of the parts follow from the number of things of which a fact holds.
+    Before the first answer, the sizes of the parts follow from the number of things of which a fact holds. Masses of
+    choices are counted by kinds of things first, and then listed as two halves that together fit the answers.
     """
-    operations, fitting = 0, []
+    operations, fitting = 0, list[int]()
     if not answers:
         for held in facts:
             for thing in range(count):
                 operations += 1
                 fitting.append(held >> thing & 1)
         return operations
-    for choice in combinations(range(count), hidden):
-        for fact, answer in answers:
-            operations += 1
-            if sum([facts[fact] >> thing & 1 for thing in choice]) % base != answer:
-                break
-        else:
-            fitting.append(sum([1 << thing for thing in choice]))
+    if _is_long(count, hidden, answers):
+        return part_sizes(count, hidden, facts, answers, base)[1]
+    if comb(count, hidden) > _LISTED:
+        fitting, operations = list_by_halves(count, hidden, facts, answers, base)
+    else:
+        for choice in combinations(range(count), hidden):
+            for fact, answer in answers:
+                operations += 1
+                if sum([facts[fact] >> thing & 1 for thing in choice]) % base != answer:
+                    break
+            else:
+                fitting.append(sum([1 << thing for thing in choice]))
     if len(fitting) == 1:
         return operations
     for held in facts:
@@ -111,3 +128,32 @@ def count_splitting(count: int, hidden: int, facts: Facts, answers: Answers, bas
             operations += 1
             parts[(chosen & held).bit_count() % base] += 1
     return operations
+
+
+def list_by_halves(
+    count: int, hidden: int, facts: Facts, answers: Answers, base: int
+) -> tuple[list[int], int]:
+    """Return the choices that fit, each as a set of bits, and the operations: each look at a half for one fact, and each
+    pair of halves whose answers add up to those that were given."""
+    operations = 0
+
+    def halves(size: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        nonlocal operations
+        for half in combinations(range(count), size):
+            told = []
+            for fact, _ in answers:
+                operations += 1
+                told.append(sum([facts[fact] >> thing & 1 for thing in half]))
+            yield half, tuple(told)
+
+    ends: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for end, told in halves(hidden - hidden // 2):
+        ends.setdefault(tuple([n % base for n in told]), []).append(end)
+    found = []
+    for beginning, told in halves(hidden // 2):
+        lacks = [(answer - n) % base for (_, answer), n in zip(answers, told, strict=True)]
+        for end in ends.get(tuple(lacks), ()):
+            operations += 1
+            if beginning[-1] < end[0]:
+                found.append(sum([1 << thing for thing in beginning + end]))
+    return found, operations

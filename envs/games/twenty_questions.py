@@ -32,14 +32,14 @@ SIZES = {
     6: (120, 0),
     7: (140, 0),
 }
-# From level 8 on: how many things, how many of them are hidden, if answers say no more than odd or even, how many questions the
-# best split needs at least (what fewer find is found by luck), and how many more turns there are.
+# From level 8 on: how many things, how many of them are hidden, what the answers are, how many questions the best split needs at
+# least (what fewer find is found by luck), and how many more turns there are.
 SEVERAL = {
-    8: (48, 2, False, 9, 2),
-    9: (40, 3, False, 11, 1),
-    10: (40, 3, True, 14, 1),
+    8: (48, 2, "counts", 9, 2),
+    9: (44, 4, "modulo 3", 13, 1),
+    10: (48, 4, "parity", 18, 0),
 }
-_NUMBERS = {1: "one", 2: "two", 3: "three"}
+_NUMBERS = {2: "two", 4: "four"}
 
 _PROMPT = """\
 One of these things is hidden: {things}.
@@ -47,8 +47,13 @@ Find out which one. Ask questions in exactly these words; each is answered with 
 Answer with one line, such as "ask: {example}", or, when you know it, "guess: {thing}". You have {turns} \
 turns, including the guess, and only one guess."""
 _COUNT = "Each question is answered with the number of hidden things of which the fact is true."
+_REMAINDER = """\
+Each question is answered with the remainder when the number of hidden things of which the fact is true is divided by 3, so \
+the answer 0 means none or three of them, 1 means one or all four, and 2 means two."""
 _PARITY = """\
 Each question is answered with odd or even: that is what the number of hidden things of which the fact is true is. 0 is even."""
+# By what the answers are: the sentence about them, and one more than the largest.
+_ANSWERS = {"counts": (_COUNT, None), "modulo 3": (_REMAINDER, 3), "parity": (_PARITY, 2)}
 _PROMPT_SEVERAL = """\
 {count} of these things are hidden: {things}.
 Find out which. Ask about these facts, in exactly these words; the things of which each is true are given, and it is true of \
@@ -57,8 +62,8 @@ no others:
 {answer} The answers to all questions would \
 leave one choice of {number} things.
 Answer with one line, such as "ask: {example}", or, when you know all, with all of them in any order: "guess: {guess}". You \
-have {turns} turns, including the guess, and only one guess. So many are enough if each question is the one that leaves the \
-fewest choices in the worst case{spare}."""
+have {turns} turns, including the guess, and only one guess. If you always ask the question that leaves the fewest choices even \
+when its answer is the least helpful one (of several such questions, the first in the list), {needed} questions are enough."""
 
 
 class TwentyQuestions(ReplayedGame):
@@ -156,10 +161,11 @@ class TwentyQuestions(ReplayedGame):
 
 
 def _draw_several(
-    rng: np.random.Generator, count: int, hidden: int, parity: bool, least: int, slack: int
+    rng: np.random.Generator, count: int, hidden: int, answers: str, least: int, slack: int
 ) -> tuple[str, dict[str, Any]]:
     """Draw things until the questions single out those that are hidden."""
-    known, base = table(), 2 if parity else hidden + 1
+    known, (sentence, modulus) = table(), _ANSWERS[answers]
+    base = modulus or hidden + 1
     while True:
         chosen = sorted(rng.permutation(len(known.names))[:count].tolist())
         things = [known.names[i] for i in chosen]
@@ -175,17 +181,17 @@ def _draw_several(
         number=number,
         things=", ".join(things),
         asks="\n".join(f"- {fact}: {_listed(things, held)}" for fact, held in facts.items()),
-        answer=_PARITY if parity else _COUNT,
+        answer=sentence,
         example=asks[0],
         guess=" and ".join(things[:hidden]),
         turns=turns,
-        spare=f", and {_NUMBERS[slack]} can be spared" if slack else "",
+        needed=needed,
     )
     counts = {
         fact: sum(held >> thing & 1 for thing in secret) % base for fact, held in facts.items()
     }
     return prompt, {
-        "answers": "parity" if parity else "counts",
+        "answers": answers,
         "secret": [things[thing] for thing in secret],
         "things": things,
         "asks": asks,
@@ -225,7 +231,7 @@ def _several(board: Inquiry) -> tuple[int, int, Facts, Answers, int]:
         if ask in board.asked
     )
     hidden = len(board.secret.split(" and "))
-    return len(board.things), hidden, facts, answers, 2 if board.parity else hidden + 1
+    return len(board.things), hidden, facts, answers, board.modulus or hidden + 1
 
 
 def _best_of_several(board: Inquiry) -> str:
@@ -238,7 +244,7 @@ def _best_of_several(board: Inquiry) -> str:
 
 
 def _answers(board: Inquiry) -> list[str]:
-    if board.parity:
+    if board.modulus == 2:
         return ["odd" if count else "even" for count in board.counts]
     if board.counts:
         return list(map(str, board.counts))

@@ -20,13 +20,15 @@ _CODE = re.compile(r"[1-9]{2,12}")
 
 class Guesses(Struct, frozen=True, gc=False):
     """The secret, a code or words separated by spaces, and what was guessed, in alphabetical order: what
-    one knows. `counted` is True if the marks of words are shown as numbers."""
+    one knows. `counted` is True if the marks of words are shown as numbers, `modulus` 2 or more if the marks of codes
+    are shown as remainders."""
 
     secret: str
     made: tuple[str, ...] = ()
     symbols: int = 0
     lives: int = 0
     counted: bool = False
+    modulus: int = 0
 
 
 @lru_cache(maxsize=1 << 12)
@@ -87,8 +89,8 @@ class WordleRules:
 class MastermindRules:
     """`{"secret": "1352", "symbols": 6, "max_moves": 9}`: a guess is a code of the same length over 1 to `symbols`.
 
-    `given` is a list of guesses that are marked at the start. With `"marks": "sum"` a mark is shown as one number, which
-    changes no rule.
+    `given` is a list of guesses that are marked at the start. With a `modulus`, 2 to 9, a mark is shown as one number, two
+    for each digit in place and one for each elsewhere, modulo that; this changes no rule.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Guesses:
@@ -99,9 +101,10 @@ class MastermindRules:
         given = reference.get("given", [])
         if not isinstance(given, list | tuple):
             raise TaskError(f"mastermind: given must be a list of codes, got {given!r}")
-        if (marks := reference.get("marks")) not in (None, "sum"):
-            raise TaskError(f'mastermind: marks must be "sum" or left out, got {marks!r}')
-        state = Guesses(secret, symbols=symbols, counted=marks == "sum")
+        modulus = reference.get("modulus", 0)
+        if type(modulus) is not int or (modulus != 0 and not 2 <= modulus <= 9):
+            raise TaskError(f"mastermind: modulus must be 2 to 9, or left out, got {modulus!r}")
+        state = Guesses(secret, symbols=symbols, modulus=modulus)
         for raw in given:
             code = self.read(raw)
             if code is None or not self.legal(state, code) or code == secret:
@@ -120,7 +123,7 @@ class MastermindRules:
 
     def apply(self, state: Guesses, move: str) -> Guesses:
         made = _with(state.made, move)
-        return Guesses(state.secret, made, state.symbols, counted=state.counted)
+        return Guesses(state.secret, made, state.symbols, modulus=state.modulus)
 
     def won(self, state: Guesses) -> bool:
         return _holds(state.made, state.secret)

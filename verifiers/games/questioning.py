@@ -11,13 +11,16 @@ from verigym.errors import TaskError
 
 _MOVE = re.compile(r"(ask|guess)\s*:\s*([a-z][a-z '-]{0,80}?)\s*[.?]?")
 
+_MODULI = {"counts": 0, "parity": 2, "modulo 3": 3}
+"""What the answers are divided by if several things are hidden; 0 if they are the numbers themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
     """The hidden thing and what holds of it; what was asked, without order; the guess, if made.
 
     Several hidden things are joined by " and ", in alphabetical order; `counts` then has the answers to `asks`, which are
-    1 for odd and 0 for even numbers if `parity` is True.
+    remainders if there is a `modulus`.
     """
 
     secret: str
@@ -27,7 +30,7 @@ class Inquiry:
     asked: frozenset[str] = frozenset()
     guess: str = ""
     counts: tuple[int, ...] = ()
-    parity: bool = False
+    modulus: int = 0
 
 
 class TwentyQuestionsRules:
@@ -37,7 +40,7 @@ class TwentyQuestionsRules:
     `guess: dog`, one of `things`; the first guess ends the game.
 
     With several hidden things, `"secret": ["dog", "cat"]`, `facts` is an object such as `{"can fly": 1}`: the number of
-    hidden things of which each fact holds, if it is not 0; with `"answers": "parity"` it is 1 if that number is odd. All must be guessed at once, `guess: dog and cat`, in any order.
+    hidden things of which each fact holds, if it is not 0; with `"answers": "modulo 3"` its remainder, with `"parity"` 1 if it is odd. All must be guessed at once, `guess: dog and cat`, in any order.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Inquiry:
@@ -94,15 +97,17 @@ def _several(
         )
     counts = tuple(facts.get(ask, 0) for ask in asks)
     answers = reference.get("answers", "counts")
-    if answers not in ("counts", "parity"):
-        raise TaskError(f"twenty-questions: answers must be counts or parity, got {answers!r}")
-    parity = answers == "parity"
-    most = 1 if parity else len(secret)
+    if not isinstance(answers, str) or answers not in _MODULI:
+        raise TaskError(
+            f"twenty-questions: answers must be one of {', '.join(_MODULI)}, got {answers!r}"
+        )
+    modulus = _MODULI[answers]
+    most = modulus - 1 if modulus else len(secret)
     if not all(type(count) is int and 0 <= count <= most for count in counts):
         raise TaskError(f"twenty-questions: facts must be numbers up to {most}")
     held = frozenset(ask for ask in asks if facts.get(ask))
     numbers = tuple(int(str(count)) for count in counts)
-    return Inquiry(_joined(secret), things, asks, held, counts=numbers, parity=parity)
+    return Inquiry(_joined(secret), things, asks, held, counts=numbers, modulus=modulus)
 
 
 def _joined(things: Iterable[str]) -> str:

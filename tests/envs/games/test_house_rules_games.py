@@ -258,29 +258,6 @@ def test_codes_that_fit_agree_with_trying_all():
         marked = {guess: code_marks(secret, guess) for guess in guesses}
         wanted = [c for c in codes if all(code_marks(c, g) == m for g, m in marked.items())]
         assert list(fitting(marked, 4, 5)) == wanted
-        points = {guess: 2 * placed + elsewhere for guess, (placed, elsewhere) in marked.items()}
-        wanted = [c for c in codes if all(_points(c, guess) == n for guess, n in points.items())]
-        assert list(fitting(marked, 4, 5, summed=True)) == wanted
-
-
-def _points(code, guess):
-    placed, elsewhere = code_marks(code, guess)
-    return 2 * placed + elsewhere
-
-
-def test_marks_of_one_number_are_shown_before_and_after_a_guess():
-    env = verigym.make("games/mastermind", difficulty=9)
-    prompt, _ = env.reset(seed=3)
-    board = env.state.board
-    for guess in board.made:
-        assert f"{guess}: {_points(board.secret, guess)}\n" in f"{prompt}\n"
-    observation, *_ = env.step("1" * len(board.secret))
-    assert f"{'1' * len(board.secret)}: {2 * board.secret.count('1')}\n" in observation
-
-
-def test_marks_of_another_kind_are_refused():
-    with pytest.raises(TaskError, match='marks must be "sum" or left out'):
-        RULES["mastermind"].start({"secret": "13", "symbols": 6, "max_moves": 9, "marks": "counts"})
 
 
 @pytest.mark.parametrize("given", ["1234", [1234], ["123"], ["1237"], ["1352"]])

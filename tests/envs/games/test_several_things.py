@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 
 import verigym
-from verigym.envs.games.several_things import count_splitting, next_question, questions_needed
+from verigym.envs.games import several_things
+from verigym.envs.games.kinds_of_things import part_sizes
+from verigym.envs.games.several_things import (
+    count_splitting,
+    list_by_halves,
+    next_question,
+    questions_needed,
+)
 from verigym.errors import TaskError
 from verigym.verifiers.games.rules import RULES
 
@@ -69,6 +76,67 @@ def test_work_falls_as_choices_are_ruled_out():
     assert count_splitting(6, 2, facts, ((0, 2), (1, 0)), 3) < asked
 
 
+@pytest.mark.parametrize(("hidden", "base"), [(2, 3), (4, 3), (4, 2), (3, 4)])
+def test_the_sizes_of_parts_agree_with_listing_the_choices(hidden, base):
+    rng = random.Random(hidden * base)
+    for asked in (0, 1, 2, 3, 1, 2, 3):
+        count = rng.randint(hidden + 1, 10)
+        facts = tuple(rng.randrange(1, 1 << count) for _ in range(6))
+        secret = rng.sample(range(count), hidden)
+        answers = tuple(
+            (fact, sum(facts[fact] >> thing & 1 for thing in secret) % base)
+            for fact in rng.sample(range(6), asked)
+        )
+        left = [
+            choice
+            for choice in itertools.combinations(range(count), hidden)
+            if all(sum(facts[f] >> i & 1 for i in choice) % base == n for f, n in answers)
+        ]
+        wanted = [
+            [
+                sum(sum(held >> i & 1 for i in choice) % base == n for choice in left)
+                for n in range(base)
+            ]
+            for held in facts
+        ]
+        sizes, operations = part_sizes(count, hidden, facts, answers, base)
+        assert sizes == wanted
+        assert operations > len(facts)
+
+
+@pytest.mark.parametrize(("hidden", "base"), [(2, 2), (3, 4), (4, 3), (4, 2)])
+def test_long_lists_are_shortened_without_a_change(hidden, base, monkeypatch):
+    rng = random.Random(base)
+    count, facts = 9, tuple(rng.randrange(1, 1 << 9) for _ in range(12))
+    secret = tuple(sorted(rng.sample(range(count), hidden)))
+    answers = ()
+    while True:
+        listed = next_question(count, hidden, facts, answers, base)
+        left = [
+            sum(1 << thing for thing in choice)
+            for choice in itertools.combinations(range(count), hidden)
+            if all(sum(facts[f] >> i & 1 for i in choice) % base == n for f, n in answers)
+        ]
+        halves, looks = list_by_halves(count, hidden, facts, answers, base)
+        assert sorted(halves) == sorted(left)
+        with monkeypatch.context() as patch:
+            patch.setattr(several_things, "_LISTED", 10)
+            next_question.cache_clear()
+            assert next_question(count, hidden, facts, answers, base) == listed
+            operations = count_splitting(count, hidden, facts, answers, base)
+            if len(answers) > 3:
+                assert operations == looks + (len(left) > 1) * len(left) * len(facts)
+            elif answers:
+                assert operations == part_sizes(count, hidden, facts, answers, base)[1]
+        next_question.cache_clear()
+        if not isinstance(listed, int):
+            break
+        told = sum(facts[listed] >> thing & 1 for thing in secret) % base
+        answers += ((listed, told),)
+    assert listed == secret
+    assert len(answers) > 3
+
+
 @pytest.mark.parametrize("level", [8, 9, 10])
 def test_the_oracle_finds_all_within_the_turns_and_knows_the_answers_alone(level):
     env, met = verigym.make(NAME, difficulty=level), {}
@@ -77,7 +145,7 @@ def test_the_oracle_finds_all_within_the_turns_and_knows_the_answers_alone(level
     # What the prompt says of the facts is what the answers are counted by.
     held = dict(line[2:].split(": ") for line in prompt.splitlines() if line.startswith("- "))
     secret = set(task.reference["secret"])
-    base = 2 if level == 10 else len(secret) + 1
+    base = {8: len(secret) + 1, 9: 3, 10: 2}[level]
     counts = {ask: len(secret & set(things.split(", "))) % base for ask, things in held.items()}
     assert list(held) == task.reference["asks"]
     assert task.reference["facts"] == {ask: count for ask, count in counts.items() if count}
@@ -95,7 +163,8 @@ def test_the_oracle_finds_all_within_the_turns_and_knows_the_answers_alone(level
         _, reward, terminated, truncated, _ = env.step(env.oracle())
         over, turns = terminated or truncated, turns + 1
     assert reward == 1.0
-    assert turns == task.reference["turns"] - {8: 2, 9: 1, 10: 1}[level]
+    assert f"{turns - 1} questions are enough" in prompt
+    assert turns == task.reference["turns"] - {8: 2, 9: 1, 10: 0}[level]
     # Another secret with the same answers so far gets the same question.
     other = sorted(set(task.reference["things"]) - secret)[: len(secret)]
     facts = {ask: len(set(other) & set(things.split(", "))) % base for ask, things in held.items()}
@@ -152,6 +221,17 @@ def test_odd_and_even_are_all_that_is_told_at_the_top():
     assert set(seen.splitlines()) == {f"{odd}: odd", f"{even}: even"}
 
 
+def test_remainders_of_three_are_told_below_it():
+    env = verigym.make(NAME, difficulty=9)
+    prompt, _ = env.reset(seed=1)
+    assert "1 means one or all four" in prompt
+    facts = env.task.reference["facts"]
+    seen = ""
+    for ask in (asks := env.task.reference["asks"][:8]):
+        seen, *_ = env.step(f"ask: {ask}")
+    assert set(seen.splitlines()) == {f"{ask}: {facts.get(ask, 0)}" for ask in asks}
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -162,7 +242,9 @@ def test_odd_and_even_are_all_that_is_told_at_the_top():
         {"facts": {"can fly": 3}},
         {"facts": {"can fly": True}},
         {"answers": "parity"},
+        {"answers": "modulo 3", "facts": {"can fly": 3}},
         {"answers": "none"},
+        {"answers": ["parity"]},
         {"things": ["bat", "owl", "pig and ant"]},
     ],
 )
