@@ -222,7 +222,9 @@ class Dispatcher:
         if self.hold is not None:
             search = self.hold_search(self.hold)
             found = search.best(search.plan()[1])
-            self.operations += search.operations
+            # Each state is a column of an array in the search, where no line of its own is executed for it.
+            for _ in range(search.operations):
+                self.operations += 1
             return set() if found is None else found.places
         if not self.freight.limit:
             return places

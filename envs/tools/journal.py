@@ -14,7 +14,8 @@ entry. How many euros are in the purse in the end, plus three times the number o
 """
 CORRECTIONS = """\
 A page "Correction: TITLE" gives another figure than the page TITLE. It holds, unless there is a page "Withdrawal: \
-TITLE", which says that the page TITLE was right after all. Search for a title to find its page.
+TITLE", which says that the page TITLE was right after all. A search for the exact title of a page always finds it; if it \
+does not, there is no such page.
 """
 One = TypeVar("One", Firm, Carrier)
 
@@ -76,6 +77,20 @@ def toll(store: TraderStore, town: str) -> None:
     """Pay or receive the length of a bridge."""
     length = store.figures[f"{town} bridge", "bridge"]
     store.purse += -length if 10 * store.purse > store.figures[town, "now"] else length
+
+
+def buy_for_rest(store: TraderStore, firm: str, divisor: int) -> None:
+    """Buy what the remainder of the purse pays for."""
+    price = store.figures[firm, "price"]
+    n = store.purse % divisor // price
+    store.purse -= n * price
+    store.crates[firm] = store.crates.get(firm, 0) + n
+
+
+def divide(store: TraderStore, town: str) -> None:
+    """Receive the remainder of the purse, divided by the length of a bridge, if the quotient is even; else pay it."""
+    quotient, rest = divmod(store.purse, store.figures[f"{town} bridge", "bridge"])
+    store.purse += -rest if quotient % 2 else rest
 
 
 def journal(a: Almanac, n: int) -> AlmanacQuestion:
@@ -147,14 +162,30 @@ KINDS = ("buy", "buy", "buy", "sell", "carry", "toll")
 """Kinds of entries, each as often as it is drawn."""
 
 
+MOST_CRATES, MOST_KILOGRAMS = (5, 40), (300, 1800)
+"""Least and most that a purchase is limited to."""
+
+
+@dataclass(frozen=True)
+class EntryStyle:
+    """Kinds of entries, each as often as it is drawn, and how much is bought."""
+
+    kinds: Sequence[str]
+    crates: tuple[int, int] = MOST_CRATES
+    kilograms: tuple[int, int] = MOST_KILOGRAMS
+    firms: int | None = None
+    """Number of firms that are bought from; all if None."""
+
+
 def draw_entries(
-    a: Almanac, n: int, kinds: Sequence[str] = KINDS
+    a: Almanac, n: int, style: EntryStyle = EntryStyle(KINDS)
 ) -> tuple[int, list[str], list[Entry]]:
     """Draw a purse and `n` entries, in words and as what they do; some name a firm or carrier by a town."""
-    draws = a.draws
+    draws, kinds = a.draws, style.kinds
+    firms = a.firms if style.firms is None else draws.some(a.firms, style.firms)
     towns = draws.shuffled(a.towns)
     half = len(towns) // 2
-    sellers = {town.name: draws.pick(a.firms) for town in towns[:half]}
+    sellers = {town.name: draws.pick(firms) for town in towns[:half]}
     carriers = {town.name: draws.pick(a.carriers) for town in towns[half:]}
     for town, firm in sellers.items():
         a.pages.append((f"Market of {town}", f"The market of {town} buys from {firm.name}."))
@@ -165,10 +196,10 @@ def draw_entries(
     entries: list[Entry] = []
     for _ in range(n):
         kind = draws.pick(kinds)
-        if kind == "buy" or not bought:
-            name, firm = _named(a, sellers, a.firms, "the firm that the market of {} buys from")
+        if kind in ("buy", "rest") or not bought:
+            name, firm = _named(a, sellers, firms, "the firm that the market of {} buys from")
             bought.append(firm)
-            line, entry = _purchase(a, name, firm)
+            line, entry = (_rest if kind == "rest" else _purchase)(a, name, firm, style)
         elif kind == "sell":
             firm, percent = draws.pick(bought), draws.between(60, 140)
             line = (
@@ -183,6 +214,13 @@ def draw_entries(
                 "applies; if the purse does not hold as much, pay nothing."
             )
             entry = _bind(carry, carrier)
+        elif kind == "divide":
+            town = draws.pick(towns).name
+            line = (
+                f"Divide the number of euros in the purse by the length in metres of the bridge at {town}, which gives a whole quotient and a "
+                "remainder. If the quotient is even, receive as many euros as the remainder; if it is odd, pay as many."
+            )
+            entry = _bind(divide, town)
         else:
             town = draws.pick(towns).name
             line = (
@@ -195,12 +233,18 @@ def draw_entries(
     return 500 * n + draws.between(1000, 5000), lines, entries
 
 
-def _purchase(a: Almanac, name: str, firm: Firm) -> tuple[str, Entry]:
+def _rest(a: Almanac, name: str, firm: Firm, style: EntryStyle) -> tuple[str, Entry]:
+    divisor = a.draws.between(200, 900)
+    line = f"Buy as many whole crates from {name} as the remainder pays for that the number of euros in the purse leaves if divided by {divisor}."
+    return line, _bind(buy_for_rest, firm.name, divisor)
+
+
+def _purchase(a: Almanac, name: str, firm: Firm, style: EntryStyle) -> tuple[str, Entry]:
     if a.draws.below(2):
-        most = a.draws.between(5, 40)
+        most = a.draws.between(*style.crates)
         line = f"Buy as many whole crates from {name} as the purse pays for, but at most {most}."
         return line, _bind(buy_for_purse, firm.name, most)
-    most = a.draws.between(300, 1800)
+    most = a.draws.between(*style.kilograms)
     line = (
         f"Buy as many whole crates from {name} as weigh at most {most} kilograms together; if the purse does not pay "
         "for all of them, buy none."

@@ -33,7 +33,7 @@ from verigym.envs.tools.journal import journal
 from verigym.envs.tools.orders import growth, two_weights, weight
 from verigym.envs.tools.read_almanac import AlmanacReader
 from verigym.envs.tools.stateful import bounded, line
-from verigym.envs.tools.struck_journal import struck_journal
+from verigym.envs.tools.struck_journal import struck_journal, wild_journal
 from verigym.envs.tools.tool import Refused, Tool, text, unknown, whole
 from verigym.errors import SandboxError, TaskError
 from verigym.sandbox.job import Job, Limits
@@ -64,8 +64,8 @@ LEVELS = {
     6: (9, True, 14),
     7: (13, True, 32),
     8: (20, True, 26),
-    9: (24, True, 28),
-    10: (28, True, 30),
+    9: (24, True, 32),
+    10: (28, True, 36),
 }
 """Number each of towns, firms and carriers; True if outdated pages are among the others; turns."""
 PROBLEMS: dict[int, tuple[Callable[[Almanac], AlmanacQuestion], ...]] = {
@@ -76,9 +76,9 @@ PROBLEMS: dict[int, tuple[Callable[[Almanac], AlmanacQuestion], ...]] = {
     5: (growth,),
     6: (primes, digits, multiples),
     7: (partial(journal, n=6),),
-    8: (partial(struck_journal, n=16, k=1),),
-    9: (partial(struck_journal, n=19, k=2),),
-    10: (partial(struck_journal, n=24, k=3),),
+    8: (partial(struck_journal, n=16),),
+    9: (partial(wild_journal, n=23, k=4),),
+    10: (partial(wild_journal, n=30, k=5),),
 }
 """Kinds of questions, by level; those of a level are equally likely."""
 BY_HAND = 8

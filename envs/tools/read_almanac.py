@@ -13,9 +13,9 @@ from fractions import Fraction
 
 from verigym.envs.tools.almanac import Page, find, primes_below
 from verigym.envs.tools.calculator import compute
-from verigym.envs.tools.read_strikes import JournalFigures, StrikeReader
+from verigym.envs.tools.read_strikes import JournalFigures, StrikeReader, who_is
+from verigym.envs.tools.struck_journal import NUMBERS
 
-_STRUCK = {"one": 1, "two": 2, "three": 3}
 _TOKEN = re.compile(r"\w+|\*\*|\S")
 _FIGURES = {
     "weight": r" weighs (\d+) kilograms",
@@ -145,12 +145,7 @@ class AlmanacReader:
         return self._held[title, what]
 
     def _who(self, words: str) -> str:
-        """Return a firm or carrier that may be named by a town."""
-        if match := re.fullmatch(r"the firm that the market of (\w+) buys from", words):
-            return (self._page(f"Market of {match[1]}") or "").partition("buys from ")[2][:-1]
-        if match := re.fullmatch(r"the carrier that serves (\w+)", words):
-            return (self._page(f"Freight to {match[1]}") or "").partition("served by ")[2][:-1]
-        return words
+        return who_is(self._page, words)
 
     def _journal(self, purse: str, lines: str) -> int:
         held, crates = int(purse), dict[str, int]()
@@ -162,8 +157,11 @@ class AlmanacReader:
     def _struck_journal(self, purse: str, k: str, each: str, lines: str) -> int:
         entries = [line.partition(". ")[2] for line in lines.strip().splitlines()]
         reader = StrikeReader(entries, JournalFigures(self.held, self.figure, self._who))
-        most = reader.most(int(purse), _STRUCK[k], int(each))
-        self.operations += reader.operations
+        struck = next(number for number, word in NUMBERS.items() if word == k)
+        most = int(reader.choices(int(purse), struck, int(each)).left.max())
+        # Each entry of each choice is a column of an array, where no line of its own is executed for it.
+        for _ in range(reader.operations):
+            self.operations += 1
         return most
 
     def _entry(self, line: str, purse: int, crates: dict[str, int]) -> int:

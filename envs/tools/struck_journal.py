@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from verigym.envs.tools.almanac import Almanac, AlmanacQuestion
+from verigym.envs.tools.almanac import Almanac, AlmanacQuestion, Page
 from verigym.envs.tools.journal import (
     CORRECTIONS,
     Entry,
+    EntryStyle,
     Figures,
     TraderStore,
     draw_entries,
     draw_figures,
     numbered,
 )
+from verigym.envs.tools.read_strikes import Choices, JournalFigures, StrikeReader, who_is
 
 EACH = 40
 """Euros that a crate in store counts in the end."""
-_KINDS = ("buy", "buy", "buy", "sell", "sell", "carry", "toll", "toll")
+_STYLE = EntryStyle(("buy", "buy", "buy", "sell", "sell", "carry", "toll", "toll"))
+NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
+"""Words for how many entries are struck out."""
 _PURSE = (1200, 3200)
 """Euros to begin with, least and most: so few that whatever is struck out decides what can be paid for later."""
-_NUMBERS = {1: "one", 2: "two", 3: "three"}
 _WORDS = (
     """\
 A trader starts with an empty store and {purse} euros in the purse, and keeps this journal. Exactly {k} of its {n} \
@@ -32,35 +36,96 @@ much as possible. To how many euros do they come?
 )
 
 
-def struck_journal(a: Almanac, n: int, k: int) -> AlmanacQuestion:
-    """Ask for the most that is left after `n` entries without `k` of them; adds pages to the almanac.
+_WILD = EntryStyle(
+    ("buy", "buy", "rest", "sell", "sell", "sell", "carry", "toll", "divide", "divide", "divide"),
+    crates=(4, 14),
+    kilograms=(150, 600),
+    firms=8,
+)
+_DEEP = 0.02
+"""Share of all choices that have to look as good as the best, by what each entry brings if struck out alone, at least."""
 
-    Drawn until corrections and withdrawals count, and until the best `k`, for two or more, are neither those that bring
-    most if each is struck out alone, nor those found by striking out the best one after the other, nor, for three, what
-    the latter become by exchanging one place for another as long as that brings more.
+
+def struck_journal(a: Almanac, n: int) -> AlmanacQuestion:
+    """Ask for the most that is left after `n` entries without one of them; adds pages to the almanac until corrections and
+    withdrawals count."""
+    pages = a.pages
+    while True:
+        drawn = _draw(a, pages, n, _STYLE)
+        if drawn is None:
+            continue
+        journal, others, lines = drawn
+        answer = journal.most()
+        if all(other.most() != answer for other in others):
+            return _question(a, journal.purse, 1, lines, answer)
+
+
+def wild_journal(a: Almanac, n: int, k: int) -> AlmanacQuestion:
+    """Ask for the most that is left after `n` entries without `k` of them, where many entries go by remainders.
+
+    Drawn until corrections and withdrawals count, exactly one choice is best, and it is neither the `k` entries that bring
+    most if each is struck out alone, nor those found by striking out the best one after the other, nor what either becomes
+    by exchanging one place for another as long as that brings more; nor among the few that look best by what each of
+    their entries brings alone.
     """
     pages = a.pages
     while True:
-        a.pages = list(pages)
-        given, corrected, held = draw_figures(a)
-        _, lines, entries = draw_entries(a, 3 * n, _KINDS)
-        purse = a.draws.between(*_PURSE)
-        places = _acting(TraderStore(purse, held), entries)[:n]
-        lines, entries = [lines[i] for i in places], [entries[i] for i in places]
-        if len(entries) < n:
+        drawn = _draw(a, pages, n, _WILD)
+        if drawn is None:
             continue
-        journal = StruckJournal(purse, held, entries)
-        answer = journal.most(k)
-        if k > 1 and answer in map(journal.left, (journal.alone(k), journal.greedy(k))):
+        journal, others, lines = drawn
+        known = max(journal.exchanged(some) for some in (journal.alone(k), journal.greedy(k)))
+        found = _choices(a, lines, journal, k)
+        answer = int(found.left.max())
+        best = found.masks[found.left == answer]
+        if len(best) > 1 or known >= answer:
             continue
-        if k > 2 and answer == journal.exchanged(journal.greedy(k)):
+        looks = sum(
+            (found.masks >> place & 1) * (journal.left([place]) - journal.left([]))
+            for place in range(n)
+        )
+        if (looks >= looks[found.masks == best[0]]).mean() < _DEEP:
             continue
-        others = (StruckJournal(purse, figures, entries) for figures in (given, corrected))
-        if all(other.most(k) != answer for other in others):
-            break
+        if all(_choices(a, lines, other, k).left.max() != answer for other in others):
+            return _question(a, journal.purse, k, lines, answer)
+
+
+def _draw(
+    a: Almanac, pages: list[Page], n: int, style: EntryStyle
+) -> tuple[StruckJournal, list[StruckJournal], list[str]] | None:
+    """Draw a journal, the same for who overlooks withdrawals or corrections, and its lines; None if it is too short."""
+    a.pages = list(pages)
+    given, corrected, held = draw_figures(a)
+    _, lines, entries = draw_entries(a, 3 * n, style)
+    purse = a.draws.between(*_PURSE)
+    places = _acting(TraderStore(purse, held), entries)[:n]
+    if len(places) < n:
+        return None
+    entries = [entries[i] for i in places]
+    others = [StruckJournal(purse, figures, entries) for figures in (given, corrected)]
+    return StruckJournal(purse, held, entries), others, [lines[i] for i in places]
+
+
+def _question(a: Almanac, purse: int, k: int, lines: list[str], answer: int) -> AlmanacQuestion:
     a.pages = a.draws.shuffled(a.pages)
-    words = _WORDS.format(purse=purse, k=_NUMBERS[k], n=n, each=EACH)
-    return AlmanacQuestion(words + numbered(lines), answer, 12 * n)
+    words = _WORDS.format(purse=purse, k=NUMBERS[k], n=len(lines), each=EACH)
+    return AlmanacQuestion(words + numbered(lines), answer, 12 * len(lines))
+
+
+def _choices(a: Almanac, lines: list[str], journal: StruckJournal, k: int) -> Choices:
+    """Return all choices of a journal, with its figures."""
+    pages, carriers = dict(a.pages), {one.name: one for one in a.carriers}
+    figures = journal.figures
+
+    def held(title: str, what: str) -> int:
+        return figures[title, what]
+
+    def figure(carrier: str, what: str) -> int:
+        one = carriers[carrier]
+        return one.percent if what == "percent" else one.crates
+
+    reader = StrikeReader(lines, JournalFigures(held, figure, partial(who_is, pages.get)))
+    return reader.choices(journal.purse, k, EACH)
 
 
 def _acting(store: TraderStore, entries: Sequence[Entry]) -> list[int]:
@@ -100,7 +165,7 @@ class StruckJournal:
             struck.append(max(others, key=lambda place: self.left([*struck, place])))
         return struck
 
-    def exchanged(self, struck: Sequence[int]) -> int:
+    def exchanged(self, struck: list[int]) -> int:
         """Return what is left in the end if one place is exchanged for the best other as long as that brings more."""
         now = self.left(struck)
         while True:
@@ -115,19 +180,6 @@ class StruckJournal:
                 return now
             now = self.left(struck)
 
-    def most(self, k: int) -> int:
-        """Return the most that is left without `k` entries: all choices are tried, what they begin with once."""
-        return self._most(0, k, TraderStore(self.purse, self.figures))
-
-    def _most(self, place: int, k: int, store: TraderStore) -> int:
-        """Return the most from a place on; `store` is used up."""
-        found: list[int] = []
-        last = len(self.entries) - k
-        while k and place < last:
-            found.append(self._most(place + 1, k - 1, store.copy()))
-            self.entries[place](store)
-            place += 1
-        for entry in self.entries[place:last]:
-            entry(store)
-        # What is left to strike out is all that is left.
-        return max([*found, store.worth(EACH)])
+    def most(self) -> int:
+        """Return the most that is left without one entry."""
+        return max(self.left([place]) for place in range(len(self.entries)))
