@@ -1,4 +1,4 @@
-"""How questions split the choices of hidden things, without a list of the choices.
+"""Ways in which questions split the choices of hidden things, without a list of the choices.
 
 Things of which the same asked facts are true are of one kind. How many of the hidden things are of each kind decides the
 answers so far; a further fact then splits each kind in two, and the choices are counted by binomial coefficients.

@@ -43,7 +43,7 @@ class HoldItem(NamedTuple):
 
 
 class _Clause(NamedTuple):
-    """What is left of an article for one consignment: conditions about bookings, each with its wanted outcome."""
+    """Rest of an article for one consignment: conditions about bookings, each with its wanted outcome."""
 
     allows: bool
     when: list[RuleCondition]

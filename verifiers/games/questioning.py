@@ -12,7 +12,7 @@ from verigym.errors import TaskError
 _MOVE = re.compile(r"(ask|guess)\s*:\s*([a-z][a-z '-]{0,80}?)\s*[.?]?")
 
 _MODULI = {"counts": 0, "parity": 2, "modulo 3": 3}
-"""What the answers are divided by if several things are hidden; 0 if they are the numbers themselves."""
+"""Divisor of the answers if several things are hidden; 0 if they are the numbers themselves."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from verigym.verifiers.games.cell_lines import KINDS, measure, read_lines
 
 
 def numbers_by_hand(text, kind):
-    """What a clue of this kind tells, from the text split at empty cells."""
+    """Return what a clue of this kind tells, from the text split at empty cells."""
     runs = [len(run) for run in text.split(".") if run]
     return {
         "runs": runs,
