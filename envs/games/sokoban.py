@@ -12,6 +12,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.games.planned import FuelPlan, PlannedGame, say, written
 from verigym.envs.games.push_plans import detours, find_push_plan, find_rings
+from verigym.envs.games.push_rooms import Room, RoomSize, draw_room
 from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules
 from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.sokoban import SokobanState, SokobanWalls, bits
@@ -25,14 +26,16 @@ SIZES = {
     5: (6, 6, 2, 4, 8),
     6: (7, 7, 2, 6, 9),
 }
-# From level 7 on: the same; moves that a search for the least fuel tries; fuel that boxes in each other's way cost at
-# least; and fuel to spare in percent.
-RULED = {
-    7: ((6, 6, 3, 6, 8), range(900, 2500), 1, 15),
-    8: ((6, 6, 3, 5, 8), range(1500, 4000), 1, 10),
-    9: ((6, 6, 3, 5, 9), range(2000, 5000), 2, 5),
-    10: ((6, 7, 3, 8, 10), range(2800, 7000), 2, 0),
+# Level 7: the same; moves that a search for the least fuel tries; fuel that boxes in each other's way cost at least.
+RULED = (6, 6, 3, 6, 8), range(900, 2500), 1
+# From level 8 on: small rooms with a long best way.
+ROOMS = {
+    8: RoomSize(5, 6, 3, range(17, 25), moves=50, pushes=13, changes=7, tried=1700),
+    9: RoomSize(6, 6, 3, range(17, 27), moves=70, pushes=18, changes=9, tried=2200),
+    10: RoomSize(6, 6, 4, range(17, 25), moves=80, pushes=24, changes=12, tried=3500),
 }
+SPARE = {7: 15, 8: 5, 9: 2, 10: 0}
+"""Fuel to spare by level, in percent."""
 
 _AWAY = 0.8
 _BACKWARDS = [(move, MOVES[move]) for move in ("down", "up", "right", "left")]
@@ -64,7 +67,7 @@ class Sokoban(PlannedGame):
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw a level by pulling boxes in random directions from their goals; the solution is the
         reverse."""
-        if level in RULED:
+        if level in SPARE:
             return self._draw_ruled(rng, level)
         height, width, count, pillars, far = SIZES[level]
         while True:
@@ -81,8 +84,24 @@ class Sokoban(PlannedGame):
                 return _PROMPT.format(turns=turns), start
 
     def _draw_ruled(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        """Draw rules, and a room that is long or takes a search long enough."""
+        if level in ROOMS:
+            room = draw_room(rng, ROOMS[level], _house_rules, self.wants)
+        else:
+            room = self._draw_pulled(rng)
+        fuel = room.plan.fuel * (100 + SPARE[level]) // 100
+        more = SPARE[level] + (0 if level in ROOMS else 10)
+        turns = len(room.plan.moves) * (100 + more) // 100 + 3
+        return _PROMPT_RULED.format(rules=say(room.rules, fuel), turns=turns), {
+            "rows": _rows(room.start),
+            "turns": turns,
+            "house_rules": written(room.rules, fuel),
+            "essence": room.essence,
+        }
+
+    def _draw_pulled(self, rng: np.random.Generator) -> Room:
         """Draw rules, and levels until one takes a search long enough."""
-        (height, width, count, pillars, far), tries, in_way, spare = RULED[level]
+        (height, width, count, pillars, far), tries, in_way = RULED
         while True:
             rules = _house_rules(rng)
             places = (rng.permutation(height * width)).tolist()
@@ -94,14 +113,7 @@ class Sokoban(PlannedGame):
             if not drawn or not found or found.tried not in tries:
                 continue
             if detours(drawn[0], rules, found.moves) >= in_way:
-                fuel = found.fuel + found.fuel * spare // 100
-                turns = len(found.moves) * (110 + spare) // 100 + 3
-                return _PROMPT_RULED.format(rules=say(rules, fuel), turns=turns), {
-                    "rows": _rows(drawn[0]),
-                    "turns": turns,
-                    "house_rules": written(rules, fuel),
-                    "essence": essence,
-                }
+                return Room(drawn[0], rules, found, essence)
 
     @override
     def plan_on(
