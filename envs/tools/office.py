@@ -13,7 +13,7 @@ from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.office_cases import OfficePlace
 from verigym.envs.tools.office_desk import Desk, OfficeSize
 from verigym.envs.tools.office_errands import KINDS
-from verigym.envs.tools.office_tools import ME, OFFICE
+from verigym.envs.tools.office_tools import DATED, ME, OFFICE
 from verigym.envs.tools.people import TODAY
 from verigym.envs.tools.stateful import Stateful
 from verigym.envs.tools.wishes import Story, wished
@@ -41,7 +41,7 @@ class Office(Stateful):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     world: ClassVar[World] = OFFICE
     casework: ClassVar[type[Place] | None] = OfficePlace
-    desk: ClassVar[World] = with_desk(OFFICE)
+    desk: ClassVar[World] = with_desk(OFFICE, DATED)
     core: ClassVar[tuple[str, ...]] = (
         *("list_mails", "read_mail", "send_mail", "move_mail", "delete_mail", "list_events"),
         *("create_event", "move_event", "cancel_event", "find_contacts", "update_contact"),

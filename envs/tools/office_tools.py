@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
 from verigym.canonical import JSON
+from verigym.envs.tools.cases.desk_tools import today
 from verigym.envs.tools.people import TODAY
 from verigym.envs.tools.tool import Refused, Tool, insert, one, rows, text, texts, whole
 from verigym.envs.tools.world import World
@@ -33,7 +35,7 @@ def read_mail(db: Db, mail: int) -> JSON:
     return _mail(db, mail)
 
 
-def send_mail(db: Db, to: str, subject: str, body: str) -> JSON:
+def send_mail(db: Db, to: str, subject: str, body: str, day: str = TODAY) -> JSON:
     """Send a mail, which is kept in the folder `sent`."""
     if to.count("@") != 1:
         raise Refused(f"to must be one mail address, got {to[:60]!a}")
@@ -44,7 +46,7 @@ def send_mail(db: Db, to: str, subject: str, body: str) -> JSON:
         sender=ME,
         recipient=to,
         subject=subject,
-        day=TODAY,
+        day=day,
         body=body,
     )
     return {"sent": number}
@@ -164,7 +166,7 @@ def read_file(db: Db, path: str) -> JSON:
     return _file(db, path)
 
 
-def write_file(db: Db, path: str, content: str) -> JSON:
+def write_file(db: Db, path: str, content: str, day: str = TODAY) -> JSON:
     """Create a file, or replace its content."""
     if not path.startswith("/"):
         raise Refused(f"path must begin with /, got {path[:60]!a}")
@@ -172,7 +174,7 @@ def write_file(db: Db, path: str, content: str) -> JSON:
     if rows(db, "SELECT id FROM files WHERE path = ?", path):
         db.execute(
             "UPDATE files SET content = ?, kilobytes = ?, changed = ? WHERE path = ?",
-            (content, size, TODAY, path),
+            (content, size, day, path),
         )
     else:
         insert(
@@ -180,7 +182,7 @@ def write_file(db: Db, path: str, content: str) -> JSON:
             "files",
             path=path,
             kilobytes=size,
-            changed=TODAY,
+            changed=day,
             shared="",
             content=content,
         )
@@ -365,6 +367,19 @@ _TOOLS = (
         *(share_folder, _F, _F),
     ),
 )
+
+
+def _dated(tool: Tool) -> Tool:
+    """Return the tool as it is at a desk, whose clock gives the day that it writes."""
+
+    def run(db: Db, **arguments: JSON) -> JSON:
+        return tool.run(db, day=today(db), **arguments)
+
+    return replace(tool, run=run, tables=(*tool.tables, "clock"))
+
+
+DATED = tuple(_dated(tool) for tool in _TOOLS if tool.name in ("send_mail", "write_file"))
+"""Tools that write the day, as they are at a desk."""
 
 OFFICE = World(
     "office",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from verigym.envs.tools.almanac import Almanac, AlmanacQuestion, Page
 from verigym.envs.tools.journal import (
     CORRECTIONS,
@@ -80,10 +82,9 @@ def wild_journal(a: Almanac, n: int, k: int) -> AlmanacQuestion:
         best = found.masks[found.left == answer]
         if len(best) > 1 or known >= answer:
             continue
-        looks = sum(
-            (found.masks >> place & 1) * (journal.left([place]) - journal.left([]))
-            for place in range(n)
-        )
+        looks = np.zeros(len(found.masks), dtype=np.int64)
+        for place in range(n):
+            looks += (found.masks >> place & 1) * (journal.left([place]) - journal.left([]))
         if (looks >= looks[found.masks == best[0]]).mean() < _DEEP:
             continue
         if all(_choices(a, lines, other, k).left.max() != answer for other in others):

@@ -231,3 +231,22 @@ def test_fees_are_rounded_up_once_then_halved_then_limited(amount, facts, fee):
     assert more.most_of(amount) + more.more("b", "b") >= more.fee(amount, {**last, "before": "b"})
     assert "after a, 1 for a, 8 for b; after b, 2 for a, 3 for b." in more.words
     assert tariff.at(50).fee(10, {"group": "guest", "years": 0}) == 8
+
+
+def test_what_is_sent_or_written_on_a_later_day_bears_that_day():
+    env = verigym.make("tools/office-v0", difficulty=8)
+    env.reset(seed=1)
+
+    def ask(tool, /, **arguments):
+        return json.loads(env.step(json.dumps({"name": tool, "arguments": arguments}))[0])["result"]
+
+    ask("next_day")
+    day = ask("today")
+    assert day == "2026-03-03"
+    # A call may get lost.
+    for _ in range(3):
+        ask("send_mail", to="new@east.example", subject="later", body="sent later")
+        ask("write_file", path="/later.txt", content="written later")
+    (mail, *_) = ask("list_mails", folder="sent", words="sent later")["rows"]
+    (file,) = ask("list_files", folder="/later")["rows"]
+    assert (mail["day"], file["changed"]) == (day, day)
