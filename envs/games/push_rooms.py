@@ -38,12 +38,12 @@ class RoomSize(Struct, frozen=True):
     moves: int
     pushes: int
     changes: int
-    """How often the box that is pushed is another one than before, the first included."""
+    """Number of times that the box pushed is another one than before, the first included."""
     tried: int
     """Pushes that a search for the best way tries."""
 
 
-class Room(Struct, frozen=True):
+class PushRoom(Struct, frozen=True):
     """A start under house rules, and a best way from it."""
 
     start: SokobanState
@@ -57,7 +57,7 @@ def draw_room(
     size: RoomSize,
     draw_rules: Callable[[np.random.Generator], HouseRules],
     wants: Callable[[JSON], bool],
-) -> Room:
+) -> PushRoom:
     """Draw rules and rooms until the best way in one is as long as `size` asks; `wants` says which essences may be drawn."""
     while True:
         rules = draw_rules(rng)
@@ -94,7 +94,7 @@ def count_pushes(start: SokobanState, moves: tuple[str, ...]) -> tuple[int, int]
 
 def _judged(
     size: RoomSize, floor: Cells, goals: Cells, rules: HouseRules, essence: JSON
-) -> tuple[int, Room | None]:
+) -> tuple[int, PushRoom | None]:
     """Return how long the best way is, and the room if it is long enough."""
     stride = size.width + 3
     on_floor, on_goals = (
@@ -114,7 +114,7 @@ def _judged(
     found = find_push_plan(start, rules, MAX_FUEL)
     if found is None or found.tried < size.tried:
         return score, None
-    return score, Room(start, rules, found, essence)
+    return score, PushRoom(start, rules, found, essence)
 
 
 def _first(rng: np.random.Generator, size: RoomSize) -> tuple[Cells, Cells]:

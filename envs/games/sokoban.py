@@ -12,7 +12,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.games.planned import FuelPlan, PlannedGame, say, written
 from verigym.envs.games.push_plans import detours, find_push_plan, find_rings
-from verigym.envs.games.push_rooms import Room, RoomSize, draw_room
+from verigym.envs.games.push_rooms import PushRoom, RoomSize, draw_room
 from verigym.verifiers.games.house_rules import MAX_FUEL, HouseRules
 from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.sokoban import SokobanState, SokobanWalls, bits
@@ -99,7 +99,7 @@ class Sokoban(PlannedGame):
             "essence": room.essence,
         }
 
-    def _draw_pulled(self, rng: np.random.Generator) -> Room:
+    def _draw_pulled(self, rng: np.random.Generator) -> PushRoom:
         """Draw rules, and levels until one takes a search long enough."""
         (height, width, count, pillars, far), tries, in_way = RULED
         while True:
@@ -113,7 +113,7 @@ class Sokoban(PlannedGame):
             if not drawn or not found or found.tried not in tries:
                 continue
             if detours(drawn[0], rules, found.moves) >= in_way:
-                return Room(drawn[0], rules, found, essence)
+                return PushRoom(drawn[0], rules, found, essence)
 
     @override
     def plan_on(
