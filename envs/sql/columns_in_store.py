@@ -43,7 +43,7 @@ LAYERS = Kind(
                 " FROM k",
             ),
             Option(
-                "the highest worth of the units that one of them takes out",
+                "the highest total worth of the units that one of them takes out",
                 "MAX(n)",
                 " FROM (SELECT SUM(n) AS n FROM k GROUP BY i)",
             ),

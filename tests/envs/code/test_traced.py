@@ -18,7 +18,7 @@ def call(source, function, args):
     return solver.call(solver.read(ast.parse(source)), function, args)
 
 
-@pytest.mark.parametrize("level", [1, 5, 10])
+@pytest.mark.parametrize("level", [1, 5, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["stdio", "repair", "problems"])
 def test_programs_followed_by_hand_print_what_is_wanted(name, level):
     env = verigym.make(f"code/{name}")
@@ -66,7 +66,7 @@ def test_functions_called_by_hand_return_what_is_wanted(level):
             assert solver.call(program, reference["function"], test["args"]) == test["result"]
 
 
-@pytest.mark.parametrize("level", [1, 5, 10])
+@pytest.mark.parametrize("level", [1, 5, pytest.param(10, marks=pytest.mark.slow)])
 def test_each_wrong_version_is_told_by_hand_by_some_input(level):
     env = verigym.make("code/tests")
     for seed in range(3):

@@ -63,6 +63,7 @@ def run(board, commands):
     return board
 
 
+@pytest.mark.slow
 def test_plans_take_the_fewest_commands():
     env, rules = verigym.make("games/household"), RULES["household"]
     for house in houses(8):

@@ -193,6 +193,7 @@ def test_sqlite_and_the_reader_find_the_same(level):
         assert len(task.prompt) < (13_000 if level == 10 else 9000)
 
 
+@pytest.mark.slow
 def test_a_rule_overlooked_gives_another_answer():
     """Each rule decides most answers: a reader that misses one of them is rarely right."""
     env = verigym.make(ID)

@@ -8,7 +8,9 @@ import verigym
 from verigym.envs.sql.records import FIXED, RULES
 
 
-@pytest.mark.parametrize("level", [8, 9, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "level", [8, *(pytest.param(level, marks=pytest.mark.slow) for level in (9, 10))]
+)
 def test_the_oracle_reads_every_note_and_answers(level):
     env = verigym.make("sql/explore-v0")
     env.reset(seed=level, options={"difficulty": level})

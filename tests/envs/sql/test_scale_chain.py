@@ -105,6 +105,7 @@ def test_the_plan_answers_within_the_limit_and_the_whole_table_is_beyond_it(leve
         assert reward == 1.0
 
 
+@pytest.mark.slow
 def test_who_misses_a_note_is_wrong():
     """Late events left out, void ones counted, amounts from before they were amended, a part that is unlike the first:
     each decides many answers."""

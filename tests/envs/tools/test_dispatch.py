@@ -296,7 +296,7 @@ def brought(prompt, chosen):
     return euros
 
 
-@pytest.mark.parametrize("level", [9, 10])
+@pytest.mark.parametrize("level", [9, pytest.param(10, marks=pytest.mark.slow)])
 def test_no_exchange_of_one_consignment_brings_as_much_as_the_best_choice(level):
     """Nor do all that fit in the order of their numbers, the dearest first or the best for a kilogram first."""
     task = verigym.make("tools/call-v0", difficulty=level).sample_task(5)
@@ -341,7 +341,7 @@ def test_shortcuts_are_not_paid(habit, level):
     assert sum(earned(level, seed, habit) for seed in range(20 if level == 7 else 6)) == 0
 
 
-@pytest.mark.parametrize("level", [8, 9, 10])
+@pytest.mark.parametrize("level", [8, 9, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("habit", OF_LIMITS)
 def test_who_spends_the_limit_simply_is_not_paid(habit, level):
     assert sum(earned(level, seed, habit) for seed in range(6)) == 0

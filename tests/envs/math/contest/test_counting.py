@@ -121,7 +121,7 @@ def test_forbidden_words():
             )
 
 
-@pytest.mark.parametrize("level", [7, 8])
+@pytest.mark.parametrize("level", [7, pytest.param(8, marks=pytest.mark.slow)])
 def test_race_of_words(level):
     for prompt, _, answer in asks("race_of_words", level):
         chance = {
