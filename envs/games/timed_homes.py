@@ -42,7 +42,7 @@ from anywhere in a room to any place in it takes 1 minute, and so does taking a 
 leads to no place in it. You can hold one thing at a time. You can heat a thing that you hold if you are at a microwave, \
 cool it at a fridge, and clean it at a sink. That takes: {devices}. If you begin to use a device while it is busy, you first \
 wait until the minute in which its busy time ends, which is time that the command takes too; a use that you began earlier \
-is not interrupted. Everything is open. You may take only a thing of a kind that an errand not yet run \
+is not interrupted. A device that is busy from minute 5 to 9 can be used from minute 4, and again from minute 9 on. Everything is open. You may take only a thing of a kind that an errand not yet run \
 asks for, and put it down only where that errand is then run.
 Answer with one command: go to PLACE OR ROOM (a place in this room, or a room to which a way leads from here), take THING \
 from PLACE, put THING in PLACE, heat THING with PLACE, cool THING with PLACE, or clean THING with PLACE. Give things and \
