@@ -60,32 +60,34 @@ LONG = {
     """,
     "difficulties_are_in_order": """
         code/faster code/functions code/predict code/problems code/repair code/repo
-        code/stdio code/tests games/2048 games/blackjack games/chess-puzzles games/connect-
-        four games/frozen-lake games/hanoi games/household games/keydoor games/liars-dice
-        games/lights games/mastermind games/minesweeper games/nim games/nonogram
-        games/sliding games/sokoban games/sudoku games/tic-tac-toe games/twenty-questions
-        games/wordle games/zebra math/calculus math/countdown math/counting math/equations
-        math/fractions math/geometry math/matrices math/number-theory math/python math/retry
-        math/sequences math/systems math/word-problems search/long search/lookup
-        search/noise search/unanswerable sql/explore sql/questions sql/repair sql/scale
-        tools/api-docs tools/bank tools/call tools/home tools/multi tools/office tools/shop
-        web/forms
+        code/stdio code/tests games/2048 games/blackjack games/chess-puzzles
+        games/connect-four games/frozen-lake games/hanoi games/household games/keydoor
+        games/liars-dice games/lights games/mastermind games/minesweeper games/nim
+        games/nonogram games/sliding games/sokoban games/sudoku games/tic-tac-toe
+        games/twenty-questions games/wordle games/zebra math/calculus math/countdown
+        math/counting math/equations math/fractions math/geometry math/matrices
+        math/number-theory math/python math/retry math/sequences math/systems
+        math/word-problems search/long search/lookup search/noise search/unanswerable
+        sql/explore sql/questions sql/repair sql/scale tools/api-docs tools/bank tools/call
+        tools/home tools/multi tools/office tools/shop web/forms
     """,
     "episodes_are_bounded": """
-        code/functions code/repair code/stdio games/2048 games/chess-puzzles games/connect-
-        four games/frozen-lake games/hanoi games/household games/keydoor games/lights
-        games/mastermind games/nim games/nonogram games/sliding games/sokoban games/sudoku
-        games/tic-tac-toe games/twenty-questions games/zebra search/hops search/lookup
-        search/noise sql/explore sql/questions sql/repair sql/scale tools/api-docs
-        tools/bank tools/call tools/home tools/multi tools/office tools/shop web/forms
+        code/functions code/repair code/stdio games/2048 games/chess-puzzles
+        games/connect-four games/frozen-lake games/hanoi games/household games/keydoor
+        games/lights games/mastermind games/nim games/nonogram games/sliding games/sokoban
+        games/sudoku games/tic-tac-toe games/twenty-questions games/zebra search/hops
+        search/lookup search/noise sql/explore sql/questions sql/repair sql/scale
+        tools/api-docs tools/bank tools/call tools/home tools/multi tools/office tools/shop
+        web/forms
     """,
     "equal_keys_have_equal_futures": """
         code/functions code/problems code/repair code/stdio games/chess-puzzles
         games/connect-four games/frozen-lake games/hangman games/hanoi games/household
         games/keydoor games/liars-dice games/lights games/mastermind games/minesweeper
-        games/nim games/nonogram games/sliding games/sokoban games/tic-tac-toe games/twenty-
-        questions games/zebra math/retry sql/explore sql/questions sql/repair sql/scale
-        tools/bank tools/call tools/home tools/multi tools/office tools/shop web/forms
+        games/nim games/nonogram games/sliding games/sokoban games/tic-tac-toe
+        games/twenty-questions games/zebra math/retry sql/explore sql/questions sql/repair
+        sql/scale tools/bank tools/call tools/home tools/multi tools/office tools/shop
+        web/forms
     """,
     "gymnasium_s_checker_finds_nothing": """
         code/faster
@@ -94,8 +96,8 @@ LONG = {
         sql/scale
     """,
     "it_is_pure": """
-        code/functions code/predict code/repair code/repo code/stdio games/2048 games/chess-
-        puzzles games/connect-four games/frozen-lake games/hanoi games/household
+        code/functions code/predict code/repair code/repo code/stdio games/2048
+        games/chess-puzzles games/connect-four games/frozen-lake games/hanoi games/household
         games/keydoor games/lights games/mastermind games/nim games/nonogram games/sliding
         games/sokoban games/sudoku games/tic-tac-toe games/twenty-questions games/wordle
         games/zebra math/countdown math/python search/long search/lookup search/noise
@@ -108,17 +110,18 @@ LONG = {
     "keys_have_no_history": """
         code/functions code/problems code/repair code/stdio games/chess-puzzles
         games/connect-four games/hanoi games/household games/keydoor games/lights
-        games/mastermind games/nim games/nonogram games/sliding games/sokoban games/tic-tac-
-        toe games/zebra math/retry sql/explore sql/questions sql/repair sql/scale tools/api-
-        docs tools/bank tools/call tools/home tools/multi tools/office tools/shop web/forms
+        games/mastermind games/nim games/nonogram games/sliding games/sokoban
+        games/tic-tac-toe games/zebra math/retry sql/explore sql/questions sql/repair
+        sql/scale tools/api-docs tools/bank tools/call tools/home tools/multi tools/office
+        tools/shop web/forms
     """,
     "operations_are_counted": """
         code/faster code/functions code/predict code/problems code/repair code/repo
-        code/stdio code/tests games/2048 games/blackjack games/chess-puzzles games/connect-
-        four games/frozen-lake games/hangman games/hanoi games/household games/keydoor
-        games/liars-dice games/lights games/mastermind games/nim games/nonogram
-        games/sliding games/sokoban games/tic-tac-toe games/twenty-questions games/wordle
-        games/zebra math/arithmetic math/calculus math/countdown math/counting
+        code/stdio code/tests games/2048 games/blackjack games/chess-puzzles
+        games/connect-four games/frozen-lake games/hangman games/hanoi games/household
+        games/keydoor games/liars-dice games/lights games/mastermind games/nim
+        games/nonogram games/sliding games/sokoban games/tic-tac-toe games/twenty-questions
+        games/wordle games/zebra math/arithmetic math/calculus math/countdown math/counting
         math/equations math/fractions math/geometry math/matrices math/number-theory
         math/python math/retry math/sequences math/systems math/word-problems sql/explore
         sql/questions sql/repair sql/scale tools/api-docs tools/bank tools/call tools/home
@@ -160,8 +163,8 @@ LONG = {
         tools/multi tools/office tools/shop web/forms
     """,
     "the_answer_is_hidden": """
-        code/functions code/repair code/repo code/stdio code/verilog games/2048 games/chess-
-        puzzles games/connect-four games/frozen-lake games/hanoi games/household
+        code/functions code/repair code/repo code/stdio code/verilog games/2048
+        games/chess-puzzles games/connect-four games/frozen-lake games/hanoi games/household
         games/keydoor games/lights games/mastermind games/nim games/nonogram games/sliding
         games/sokoban games/tic-tac-toe games/twenty-questions games/wordle games/zebra
         math/countdown math/python search/hops search/long search/lookup search/noise

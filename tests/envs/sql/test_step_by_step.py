@@ -143,7 +143,7 @@ def layers(words, events, d, _owner, rows):
         return sum(n > 1 for n in sources)
     if "the largest number" in words:
         return max(sources, default=0)
-    return sum(taken) if "total worth" in words else max(taken, default=0)
+    return max(taken, default=0) if "highest total worth" in words else sum(taken)
 
 
 def counters(words, events, _d, _owner, _rows):
