@@ -32,7 +32,7 @@ RULED = (6, 6, 3, 6, 8), range(900, 2500), 1
 ROOMS = {
     8: RoomSize(5, 6, 3, range(17, 25), moves=50, pushes=13, changes=7, tried=1700),
     9: RoomSize(6, 6, 3, range(17, 27), moves=70, pushes=18, changes=9, tried=2200),
-    10: RoomSize(6, 6, 4, range(17, 25), moves=80, pushes=24, changes=12, tried=3500),
+    10: RoomSize(6, 6, 4, range(17, 25), moves=70, pushes=20, changes=10, tried=3500),
 }
 SPARE = {7: 15, 8: 5, 9: 2, 10: 0}
 """Fuel to spare by level, in percent."""
