@@ -58,7 +58,7 @@ Answer with row and column, counted from 1, such as 2 3. Opening an open cell us
 {spare} turns more than there are cells to open."""
 _REMAINDERS = {
     0: "",
-    2: " The number itself is not shown, only if it is even (0) or odd (1).",
+    2: " The number itself is not shown, only whether it is even (0) or odd (1).",
     3: " The number itself is not shown, only the remainder when it is divided by 3: 0, 1 or 2.",
 }
 
