@@ -1,7 +1,8 @@
 """`group/majority`: agreement with the answer that most members of a group give.
 
 No reference answer is needed (Zuo et al. 2025, TTRL, arXiv 2504.16084). The judge compares replies as
-`{"reply": another member's reply}` in place of a reference answer: `math/answer` and `qa/answer` can.
+`{"reply": another member's reply, "instead_of": the task's own answers}` in place of a reference answer: `math/answer` and
+`qa/answer` can.
 
 Covers: hedging and withdrawn answers, which the judge refuses; copies; the question repeated; a reply that
 would agree with two answers, since both must agree with it. Does not cover: members that agree because
@@ -97,8 +98,9 @@ def _letters(text: str) -> str:
 
 def _comparison(task: Task, reply: JSON, other: JSON) -> Question:
     """Return the question if `reply` gives the same answer as `other`."""
-    reference = task.reference if isinstance(task.reference, dict) else {}
-    return replace(task, reference={**reference, "reply": other}), reply
+    reference = dict(task.reference) if isinstance(task.reference, dict) else {}
+    own = {key: reference.pop(key) for key in ("answer", "answers") if key in reference}
+    return replace(task, reference={**reference, "reply": other, "instead_of": own}), reply
 
 
 def _without_vote(verdict: Verdict) -> Verdict:

@@ -27,9 +27,15 @@ def form_of(task: Task) -> str:
 
 
 def with_answer(task: Task, answer: str) -> Task:
-    """Return the task with `answer` as its only right one, in place of another reply."""
+    """Return the task with `answer` as its only right one, in place of another reply. Raises TaskError if it has answers
+    of its own beside that."""
     assert isinstance(task.reference, dict)
-    kept = {k: v for k, v in task.reference.items() if k not in ("reply", "answer", "answers")}
+    if "answer" in task.reference or "answers" in task.reference:
+        raise TaskError(
+            f"task {task.id}: a reference has answers or a reply in place of them, not both; call a field of your own "
+            "otherwise than reply"
+        )
+    kept = {k: v for k, v in task.reference.items() if k not in ("reply", "instead_of")}
     return replace(task, reference={**kept, "answer": answer})
 
 

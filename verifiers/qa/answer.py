@@ -11,7 +11,7 @@ The reference is
     "pages"       {page id: text}, to check quotes in
 
 `{"reply": text}` in place of the answer is another reply, whose answer is taken for right
-(`group/majority` asks so); `kind` is then text unless it is given.
+(`group/majority` asks so); `kind` is then text unless it is given, or that of the answers in `instead_of`.
 
 The submission is text (`commit.py` says where its answer is) or `{"answer", "citations"}`.
 

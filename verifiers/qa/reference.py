@@ -54,6 +54,7 @@ def read_reference(task: Task) -> tuple[Mapping[str, JSON], str, list[JSON]]:
     return reference, kind, list(right)
 
 
+BOTH = "a reference has answers or a reply in place of them, not both; call a field of your own otherwise than reply"
 _USUAL = {"text": "a", "number": "1", "date": "2000-01-01", "yes_no": "yes"}
 
 
@@ -64,7 +65,13 @@ def usual_answer(task: Task) -> Task:
     """
     reference = task.reference
     assert isinstance(reference, dict)
-    known = {key: value for key, value in reference.items() if key != "reply"}
+    if "answer" in reference or "answers" in reference:
+        raise TaskError(BOTH)
+    known = {k: v for k, v in reference.items() if k not in ("reply", "instead_of")}
+    own = reference.get("instead_of", {})
+    if not isinstance(own, dict):
+        raise TaskError(f"instead_of must be an object of answers, got {own!r}")
+    known |= {key: own[key] for key in ("answer", "answers") if key in own}
     kind = known.get("kind", "text")
     if "answer" in known or "answers" in known:
         kind = read_reference(replace(task, reference=known))[1]

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from verigym import RequestError, Task, make_group_verifier
+from verigym import RequestError, Task, make_group_verifier, make_verifier
 
 TASK = Task(id="t", env_id="e", seed=0, prompt="What is 1/4 + 1/4?", difficulty="d")
 
@@ -200,3 +200,14 @@ def test_pairwise_refuses_a_judge_that_does_not_compare():
     for params in ({"pairwise": False}, {"canary": True}):
         with pytest.raises(RequestError, match="pairwise true and canary false"):
             pairwise("http://127.0.0.1:9/v1", **params)
+
+
+@pytest.mark.parametrize("of", ["math/answer", "qa/answer"])
+@pytest.mark.parametrize("own", [{"answer": "7"}, {"answers": ["7", "seven"]}])
+def test_a_reply_beside_answers_in_one_reference_is_the_author_s_fault(of, own):
+    task = replace(TASK, reference={**own, "reply": "7"})
+    verdict = make_verifier(of).verify(task, "7")
+    assert (verdict.score, verdict.reason) == (None, "bad_task")
+    assert "not both" in verdict.evidence
+    instead = replace(TASK, reference={"reply": "8", "instead_of": own})
+    assert [make_verifier(of).verify(instead, one).score for one in ("8", "7")] == [1.0, 0.0]
