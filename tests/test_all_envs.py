@@ -17,6 +17,7 @@ from verigym.envs.check.laws import (
     determinism,
     levels,
     reward,
+    splits,
 )
 from verigym.envs.check.run import LAWS, apply
 from verigym.envs.check.subject import Subject, transcript
@@ -26,8 +27,9 @@ SEEDS_OF_MEANS = 12
 MEANS = {
     levels.difficulties_are_in_order,
     reward.chance_earns_next_to_nothing,
+    splits.seeds_give_different_tasks,
 }
-"""Laws about means, which a few seeds leave to chance."""
+"""Laws about means and shares, which a few seeds leave to chance."""
 ENVS = sorted(verigym.list_envs())
 # The first of code/ costs more than all the others together: it runs many programs and times them.
 FIRST_OF_FAMILY = {

@@ -25,7 +25,7 @@ def seeds_give_different_tasks(subject: Subject) -> dict[str, Any]:
     for difficulty in rungs(env):
         contents = {env.sample_task(seed, difficulty).content for seed in range(sample)}
         shares[difficulty] = round(len(contents) / sample, 2)
-        if len(contents) < min(8, sample // 2):
+        if len(contents) < min(8, sample):
             raise Broken(f"{difficulty}: {sample} seeds give {len(contents)} different tasks")
     return {"distinct_share": shares}
 

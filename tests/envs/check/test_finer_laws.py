@@ -270,3 +270,28 @@ def test_it_is_found(kind, law, told):
     law(given(Sound))
     with pytest.raises(Broken, match=told):
         law(given(kind))
+
+
+def test_tasks_are_drawn_once_for_all_laws_but_those_about_drawing():
+    drawn = []
+
+    class Counted(Sound):
+        def generate(self, rng, level):
+            drawn.append(level)
+            return super().generate(rng, level)
+
+    subject = given(Counted)
+    first = subject.quick()
+    first.reset(seed=3)
+    many = len(drawn)
+    assert many
+    again = subject.remembering()
+    again.reset(seed=3)
+    assert (again.task, len(drawn)) == (first.task, many)
+    for fresh in (subject.make(), subject.quick(redraw=True)):
+        fresh.reset(seed=3)
+        assert fresh.task == first.task
+    assert len(drawn) == 3 * many
+    given(HidesProgram).quick().reset(seed=3)  # another environment: the tasks are let go
+    subject.quick().reset(seed=3)
+    assert len(drawn) == 4 * many
