@@ -281,9 +281,9 @@ def test_a_move_off_the_edge_is_refused_under_house_rules():
     assert env.state.board.fuel == fuel
 
 
-@pytest.mark.parametrize("game", ["lights", "keydoor"])
-def test_more_moves_than_a_task_allows_are_not_paid(game):
-    env = verigym.make(f"games/{game}", difficulty=10)
+@pytest.mark.parametrize(("game", "level"), [("lights", 10), ("household", 7), ("keydoor", 10)])
+def test_more_moves_than_a_task_allows_are_not_paid(game, level):
+    env = verigym.make(f"games/{game}", difficulty=level)
     env.reset(seed=3)
     task, moves, over = env.task, [], False
     while not over:
@@ -291,7 +291,8 @@ def test_more_moves_than_a_task_allows_are_not_paid(game):
         _, reward, terminated, truncated, _ = env.step(moves[-1])
         over = terminated or truncated
     assert reward == 1.0
-    assert task.reference["max_moves"] == len(moves)
+    most = task.reference["max_moves"]
+    assert most == len(moves) if level == 10 else most >= len(moves)
     less = replace(task, reference={**task.reference, "max_moves": len(moves) - 1})
     judge = verigym.make_verifier(env.verifier_id)
     assert judge.verify(task, moves).score == 1.0
