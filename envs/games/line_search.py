@@ -74,12 +74,7 @@ class LineSearch:
             number = waiting.pop()
             places = self._cells[number]
             self.operations += len(places)
-            filled = empty = 0
-            for i, cell in enumerate(places):
-                if cells[cell] > 0:
-                    filled |= 1 << i
-                elif not cells[cell]:
-                    empty |= 1 << i
+            filled, empty = _drawn(cells, places)
             must, may, ways = narrow(*self._lines[number], filled, empty)
             if not ways:
                 return None
@@ -89,15 +84,21 @@ class LineSearch:
                     waiting.update(self._of[cell])
         counts = {}
         for number, places in enumerate(self._cells):
-            filled = empty = 0
-            for i, cell in enumerate(places):
-                if cells[cell] > 0:
-                    filled |= 1 << i
-                elif not cells[cell]:
-                    empty |= 1 << i
+            filled, empty = _drawn(cells, places)
             if filled | empty != (1 << len(places)) - 1:
                 counts[number] = narrow(*self._lines[number], filled, empty)[2]
         return counts
+
+
+def _drawn(cells: Sequence[int], places: Sequence[int]) -> tuple[int, int]:
+    """Return the cells of a line that are filled and those that are empty, as bits from its first cell on."""
+    filled = empty = 0
+    for i, cell in enumerate(places):
+        if cells[cell] > 0:
+            filled |= 1 << i
+        elif not cells[cell]:
+            empty |= 1 << i
+    return filled, empty
 
 
 @cache

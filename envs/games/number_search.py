@@ -177,28 +177,24 @@ def _keep_bounds(cells: list[int], total: Total, waiting: list[int]) -> bool:
         return True
     above, below = most - low, high - least  # how far a cell may be from its own end
     for place in plus:
-        mask = cells[place]
-        smallest, largest = (mask & -mask).bit_length(), mask.bit_length()
-        if largest - smallest > above or largest - smallest > below:
-            left = mask & (1 << smallest + above) - 1 if above < largest - smallest else mask
-            if below < largest - smallest:
-                left &= -(1 << largest - below - 1)
-            if not left:
-                return False
-            cells[place] = left
-            waiting.append(place)
-    for place in minus:
-        mask = cells[place]
-        smallest, largest = (mask & -mask).bit_length(), mask.bit_length()
-        if largest - smallest > above or largest - smallest > below:
-            left = mask & (1 << smallest + below) - 1 if below < largest - smallest else mask
-            if above < largest - smallest:
-                left &= -(1 << largest - above - 1)
-            if not left:
-                return False
-            cells[place] = left
-            waiting.append(place)
-    return True
+        if not _cut(cells, place, above, below, waiting):
+            return False
+    return all(_cut(cells, place, below, above, waiting) for place in minus)
+
+
+def _cut(cells: list[int], place: int, up: int, down: int, waiting: list[int]) -> bool:
+    """Keep the numbers of a cell at most `up` above its smallest and `down` below its largest; return False if none is."""
+    mask = cells[place]
+    smallest, largest = (mask & -mask).bit_length(), mask.bit_length()
+    if largest - smallest <= up and largest - smallest <= down:
+        return True
+    left = mask & (1 << smallest + up) - 1 if up < largest - smallest else mask
+    if down < largest - smallest:
+        left &= -(1 << largest - down - 1)
+    if left:
+        cells[place] = left
+        waiting.append(place)
+    return bool(left)
 
 
 def _keep_remainder(cells: list[int], total: Total, waiting: list[int]) -> bool:
