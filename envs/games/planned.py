@@ -103,7 +103,10 @@ def say(rules: HouseRules, fuel: int) -> str:
     if rules.extra:
         extra = "".join(f", plus {more} for {_said(label)}" for label, more in rules.extra)
         lines = [f"Every move takes 1 unit of fuel{extra}; all that apply add up."]
-    lines.append(f"You have {fuel} units; without fuel for a move you have lost.")
+    lines.append(
+        f"You have {fuel} units, all of which you may use. A move that takes more than is left is not allowed; if no move is allowed "
+        "any more, you have lost."
+    )
     if rules.forbidden:
         lines.append(f"Forbidden: {', '.join(sorted(rules.forbidden))}.")
     if rules.not_after:

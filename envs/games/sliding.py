@@ -45,7 +45,7 @@ Answer with the direction in which a tile moves into the hole: up, down, left or
 _PROMPT_RULED = """\
 Tiles slide into the hole, which is shown as _. Put them in this order:
 {goal}
-Further rules, for this game alone: {rules}
+Further rules, for this game alone: {rules} {spare}
 You have {turns} turns. Answer with the direction in which a tile moves into the hole: up, down, left or right."""
 
 
@@ -94,9 +94,13 @@ class Sliding(PlannedGame):
                     "house_rules": written(rules, fuel),
                     "essence": essence,
                 }
-                words = say(rules, fuel)
-                shown = self.show(SlidingState(goal, goal, width))
-                return _PROMPT_RULED.format(goal=shown, rules=words, turns=turns), start
+                prompt = _PROMPT_RULED.format(
+                    goal=self.show(SlidingState(goal, goal, width)),
+                    rules=say(rules, fuel),
+                    spare=f"The cheapest way takes {found.fuel} units.",
+                    turns=turns,
+                )
+                return prompt, start
 
     @override
     def plan_on(
