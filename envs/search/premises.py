@@ -90,9 +90,8 @@ def _chain(
         form=FORMS["text"],
         route=chain.route,
         support=chain.support,
-        optional=tuple(
-            stations
-        ),  # of some the question tells what their own page says, and needs no other
+        # Of some the question tells what their own page says, though all links stand elsewhere.
+        optional=tuple(stations),
         turns=0,
     )
 

@@ -222,8 +222,8 @@ class Reader(Env[ReadingState]):
 @dataclass(frozen=True, kw_only=True)
 class Quest:
     """A question over a world. `route` are steps `(query or "", page)` on which each page occurs once;
-    `support` the pages that hold the facts, one group a fact, and `optional` others that may be cited as well; `form` how an answer is to look; `cited` what is to be
-    cited, if it is not one page for each fact."""
+    `support` the pages that hold the facts, one group a fact, and `optional` others that may be cited as well; `form`
+    how an answer is to look; `cited` what is to be cited, if it is not one page for each fact."""
 
     question: str
     answer: str

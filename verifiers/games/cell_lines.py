@@ -15,7 +15,7 @@ KINDS = ("runs", "any order", "number of runs", "longest", "filled")
 
 
 class CellLine(Struct, frozen=True, gc=False):
-    """Cells one after the other, as rows and columns from 0; what is told of them; and the numbers."""
+    """A line: its cells in order, as rows and columns from 0, with the kind of its clue and the numbers that this gives."""
 
     cells: tuple[tuple[int, int], ...]
     kind: str
